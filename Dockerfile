@@ -1,0 +1,26 @@
+# The program alone, built from source, in an image of Debian 12; it runs without root. No BuildKit feature is needed.
+FROM debian:bookworm-slim AS build
+WORKDIR /src
+COPY deploy/debian.sh deploy/debian.sh
+RUN bash -euc 'source deploy/debian.sh; install_missing "${build_packages[@]}"'
+COPY CMakeLists.txt CMakePresets.json ./
+COPY src src
+RUN bash -euc 'source deploy/debian.sh; cmake --preset release -DONCEGATE_TESTS=OFF; \
+               cmake --build build/release --target oncegate -j "$(build_jobs)"; strip build/release/src/oncegate'
+
+FROM debian:bookworm-slim
+COPY deploy/debian.sh /tmp/debian.sh
+RUN bash -euc 'source /tmp/debian.sh; install_missing "${run_packages[@]}"; \
+               rm -rf /tmp/debian.sh /var/lib/apt/lists/*; \
+               useradd --system --uid 10001 --home-dir /var/lib/oncegate --create-home --shell /usr/sbin/nologin oncegate'
+COPY --from=build /src/build/release/src/oncegate /usr/local/bin/oncegate
+COPY config/*.yaml /etc/oncegate/
+USER oncegate
+WORKDIR /var/lib/oncegate
+VOLUME /var/lib/oncegate
+# Ready to try with one variable more: where your service is (ONCEGATE_UPSTREAM=http://HOST:PORT).
+# For anything else mount a file of your own over this one, or name another after `serve -c`.
+ENV ONCEGATE_BIND=0.0.0.0:8080
+EXPOSE 8080 9901
+ENTRYPOINT ["oncegate"]
+CMD ["serve", "-c", "/etc/oncegate/quickstart.yaml"]

@@ -1,0 +1,216 @@
+#include "app/server.hpp"
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <csignal>
+#include <thread>
+
+#include "app/version.hpp"
+#include "proxy/trace.hpp"
+#include "store/batcher.hpp"
+
+namespace oncegate::app {
+
+namespace asio = boost::asio;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr milliseconds store_watch{1'000};
+constexpr std::size_t reap_step = 500;
+
+std::vector<std::string> route_names(const config::Config& config) {
+    std::vector<std::string> names;
+    for (const auto& route : config.routes) names.push_back(route.name);
+    return names;
+}
+
+std::vector<std::string> upstream_names(const config::Config& config) {
+    std::vector<std::string> names;
+    for (const auto& upstream : config.upstreams) names.push_back(upstream.name);
+    return names;
+}
+
+std::vector<core::RouteMatch> matches(const config::Config& config) {
+    std::vector<core::RouteMatch> list;
+    for (const auto& route : config.routes) list.push_back(route.match);
+    return list;
+}
+
+std::size_t thread_count(const config::Config& config) {
+    if (config.server.threads > 0) return config.server.threads;
+    return std::max(1U, std::thread::hardware_concurrency());
+}
+
+net::BindAddress address_of(const std::string& bind) {
+    const auto address = net::parse_bind(bind);
+    if (!address) throw CouldNotRun("cannot read the address " + bind);
+    return *address;
+}
+
+/// The loops of a thread end by cancellation only.
+asio::awaitable<bool> paused(asio::steady_timer& timer, milliseconds pause) {
+    timer.expires_after(pause);
+    const auto [stopped] = co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    co_return !stopped;
+}
+
+}  // namespace
+
+Server::Server(const config::Config& config)
+    : config_(config),
+      routes_(matches(config)),
+      metrics_(route_names(config), upstream_names(config), version()),
+      access_log_(config.log),
+      log_(config.log),
+      shared_{config_, routes_, in_flight_, metrics_, access_log_, log_, "oncegate-" + proxy::random_hex(4)},
+      signals_(main_context_, SIGTERM, SIGINT, SIGHUP),
+      admin_(config_, metrics_, *this),
+      admin_tasks_(main_context_.get_executor(), [](std::exception_ptr) {}) {
+    open_store();
+    make_workers();
+    bind_all();
+    bind_admin();
+}
+
+Server::~Server() = default;
+
+void Server::open_store() {
+    const store::DatabaseOptions options{config_.store.url, config_.store.schema, config_.store.timeout};
+    database_ = store::open_database(options);
+    const auto trouble = config_.store.migrate ? database_->migrate() : database_->check();
+    schema_ready_ = trouble.empty();
+    note_store(trouble);
+    if (!trouble.empty() && config_.store.required) throw CouldNotRun("store: " + trouble);
+}
+
+void Server::make_workers() {
+    const auto threads = thread_count(config_);
+    const auto each = config_.store.connections == 0 ? database_->connections_per_thread()
+                                                     : std::max<std::size_t>(1, config_.store.connections / threads);
+    for (std::size_t i = 0; i < threads; ++i) {
+        auto& thread = threads_.emplace_back(shared_);
+        std::vector<std::unique_ptr<store::Backend>> backends;
+        for (std::size_t n = 0; n < each; ++n) backends.push_back(database_->connect(thread.executor()));
+        auto store = store::make_batched_store(thread.executor(), std::move(backends), store::BatcherLimits(), metrics_);
+        thread.set_worker(std::make_unique<proxy::Worker>(thread.executor(), shared_, std::move(store), threads));
+    }
+}
+
+void Server::bind_all() {
+    for (const auto& listener : config_.server.listeners) {
+        auto address = address_of(listener.bind);
+        try {
+            if (const auto taken = net::probe_bind(address)) throw boost::system::system_error(taken);
+            for (auto& thread : threads_) address.port = thread.listen(address);
+        } catch (const boost::system::system_error& error) {
+            throw CouldNotRun("cannot listen on " + listener.bind + ": " + error.code().message());
+        }
+        log_.info("listening on " + listener.bind);
+    }
+}
+
+void Server::bind_admin() {
+    const auto address = address_of(config_.admin.bind);
+    try {
+        if (const auto taken = net::probe_bind(address)) throw boost::system::system_error(taken);
+        admin_listener_ = std::make_unique<net::Listener>(main_context_.get_executor(), address);
+    } catch (const boost::system::system_error& error) {
+        throw CouldNotRun("cannot listen on " + config_.admin.bind + " (admin): " + error.code().message());
+    }
+}
+
+void Server::run() {
+    threads_.front().add_service(look_after_store());
+    threads_.front().add_service(reap_expired(threads_.front().worker()));
+    for (auto& thread : threads_) thread.start();
+    admin_tasks_.spawn(admin_listener_->run([this](std::unique_ptr<net::Stream> stream) {
+        admin_tasks_.spawn(admin_.serve(std::move(stream)));
+    }));
+    admin_tasks_.spawn(handle_signals());
+    main_context_.run();
+    access_log_.flush();
+}
+
+// --- the store -------------------------------------------------------------------------------------------------------------
+
+void Server::note_store(std::string trouble) {
+    const std::lock_guard lock(store_trouble_mutex_);
+    if (trouble == store_trouble_) return;
+    if (trouble.empty()) {
+        log_.info("the store is there");
+    } else {
+        log_.warning("store: " + trouble);
+    }
+    store_trouble_ = std::move(trouble);
+}
+
+asio::awaitable<std::string> Server::prepare_schema() {
+    auto* database = database_.get();
+    const bool migrate = config_.store.migrate;
+    auto call = [database, migrate] { return migrate ? database->migrate() : database->check(); };
+    auto trouble = co_await blocking_.run(std::move(call));
+    schema_ready_ = trouble.empty();
+    co_return trouble;
+}
+
+asio::awaitable<void> Server::look_after_store() {
+    auto& worker = threads_.front().worker();
+    asio::steady_timer timer(worker.executor);
+    do {
+        auto trouble = co_await worker.store->probe();
+        if (trouble.empty() && !schema_ready_) trouble = co_await prepare_schema();
+        note_store(std::move(trouble));
+    } while (co_await paused(timer, store_watch));
+}
+
+asio::awaitable<void> Server::reap_expired(proxy::Worker& worker) {
+    asio::steady_timer timer(worker.executor);
+    while (co_await paused(timer, store_watch)) {
+        std::size_t removed = reap_step;
+        while (removed == reap_step && worker.store->reachable()) {
+            const auto step = co_await worker.store->reap(reap_step);
+            removed = step.has_value() ? *step : 0;
+            if (removed > 0) metrics_.reaped(removed);
+        }
+    }
+}
+
+std::vector<std::string> Server::reasons_not_ready() const {
+    std::vector<std::string> reasons;
+    if (shared_.draining) reasons.emplace_back("draining");
+    const std::lock_guard lock(store_trouble_mutex_);
+    if (!store_trouble_.empty()) reasons.push_back("store: " + store_trouble_);
+    return reasons;
+}
+
+// --- signals ---------------------------------------------------------------------------------------------------------------
+
+asio::awaitable<void> Server::handle_signals() {
+    for (;;) {
+        const auto [error, signal] = co_await signals_.async_wait(asio::as_tuple(asio::use_awaitable));
+        if (error) co_return;
+        if (signal != SIGHUP) break;
+        log_.warning("SIGHUP: reloading the configuration is not supported yet; restart to load it");
+    }
+    co_await drain();
+}
+
+asio::awaitable<void> Server::drain() {
+    log_.info("draining");
+    shared_.draining = true;
+    for (auto& thread : threads_) thread.drain(config_.server.timeouts.drain);
+    async::BlockingThread waiting("oncegate-drain");
+    auto* threads = &threads_;
+    auto join_all = [threads] {
+        for (auto& thread : *threads) thread.join();
+        return 0;
+    };
+    co_await waiting.run(std::move(join_all));
+    log_.info("drained");
+    main_context_.stop();
+}
+
+}  // namespace oncegate::app

@@ -1,0 +1,129 @@
+#include "config/addresses.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+
+#include "config/units.hpp"
+#include "core/ascii.hpp"
+
+namespace oncegate::config {
+
+namespace {
+
+bool is_ipv4(std::string_view text) {
+    std::array<unsigned char, 4> bytes{};
+    return inet_pton(AF_INET, std::string(text).c_str(), bytes.data()) == 1;
+}
+
+bool is_ipv6(std::string_view text) {
+    std::array<unsigned char, 16> bytes{};
+    return inet_pton(AF_INET6, std::string(text).c_str(), bytes.data()) == 1;
+}
+
+bool is_dns_name(std::string_view text) {
+    if (text.empty() || text.size() > 253) return false;
+    std::size_t label = 0;
+    for (const char c : text) {
+        if (c == '.') {
+            if (label == 0) return false;
+            label = 0;
+        } else if (!core::is_alpha(c) && !core::is_digit(c) && c != '-' && c != '_') {
+            return false;
+        } else if (++label > 63) {
+            return false;
+        }
+    }
+    return label > 0;
+}
+
+struct HostAndPort {
+    std::string_view host;  ///< without brackets
+    std::optional<std::uint16_t> port;
+};
+
+/// `host`, `host:port`, `[v6]`, `[v6]:port`; nothing when brackets or the port are malformed.
+std::optional<HostAndPort> split_host(std::string_view text) {
+    HostAndPort out;
+    std::string_view rest;
+    if (!text.empty() && text.front() == '[') {
+        const auto end = text.find(']');
+        if (end == std::string_view::npos || !is_ipv6(text.substr(1, end - 1))) return std::nullopt;
+        out.host = text.substr(1, end - 1);
+        rest = text.substr(end + 1);
+    } else {
+        const auto colon = text.find(':');
+        out.host = text.substr(0, colon);
+        rest = colon == std::string_view::npos ? std::string_view() : text.substr(colon);
+    }
+    if (rest.empty()) return out;
+    std::string why;
+    const auto port = parse_integer(rest.substr(1), why);
+    if (rest.front() != ':' || !port || *port > 65'535) return std::nullopt;
+    out.port = static_cast<std::uint16_t>(*port);
+    return out;
+}
+
+}  // namespace
+
+std::optional<Reach> reach_of_bind(std::string_view bind) {
+    const auto parts = split_host(bind);
+    if (!parts || !parts->port) return std::nullopt;
+    if (parts->host.empty() || parts->host == "*") return Reach::wider;
+    if (is_ipv4(parts->host)) return parts->host.starts_with("127.") ? Reach::loopback : Reach::wider;
+    if (is_ipv6(parts->host)) return parts->host == "::1" ? Reach::loopback : Reach::wider;
+    return std::nullopt;
+}
+
+std::optional<UpstreamServer> parse_server(std::string_view url, std::string& why) {
+    std::string_view rest = url.substr(std::min(url.size(), url.find("//") + 2));
+    if (rest.ends_with('/')) rest.remove_suffix(1);
+    const auto parts = split_host(rest);
+    if (rest.find_first_of("/?#@") != std::string_view::npos) {
+        why = "'" + std::string(url) + "' holds more than a host and a port; requests keep the path they came with";
+    } else if (!parts || !is_host(parts->host) || parts->port == std::uint16_t{0}) {
+        why = "'" + std::string(url) + "' does not name a host, or a host and a port";
+    } else {
+        return UpstreamServer{std::string(parts->host), parts->port.value_or(url.starts_with("https:") ? 443 : 80),
+                              std::string(rest)};
+    }
+    return std::nullopt;
+}
+
+bool is_host(std::string_view text) { return is_dns_name(text) || is_ipv6(text); }
+
+bool is_host_pattern(std::string_view text) {
+    if (text.starts_with("*.")) return is_dns_name(text.substr(2));
+    return is_host(text) || (text.starts_with('[') && text.ends_with(']') && is_ipv6(text.substr(1, text.size() - 2)));
+}
+
+bool is_network(std::string_view text) {
+    const auto slash = text.find('/');
+    const auto address = text.substr(0, slash);
+    if (!is_ipv4(address) && !is_ipv6(address)) return false;
+    if (slash == std::string_view::npos) return true;
+    std::string why;
+    const auto bits = parse_integer(text.substr(slash + 1), why);
+    return bits && *bits <= (is_ipv4(address) ? 32U : 128U);
+}
+
+bool is_http_url(std::string_view text) {
+    const bool graphic = std::all_of(text.begin(), text.end(), [](char c) {
+        return c > ' ' && c < 0x7f && std::string_view("\"<>\\^`{|}").find(c) == std::string_view::npos;
+    });
+    if (!graphic || !(text.starts_with("http://") || text.starts_with("https://"))) return false;
+    const auto authority = text.substr(text.find("//") + 2);
+    const auto parts = split_host(authority.substr(0, authority.find_first_of("/?#")));
+    return parts && is_host(parts->host);
+}
+
+bool is_json_pointer(std::string_view text) {
+    if (!text.empty() && text.front() != '/') return false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '~' && (i + 1 == text.size() || (text[i + 1] != '0' && text[i + 1] != '1'))) return false;
+    }
+    return true;
+}
+
+}  // namespace oncegate::config

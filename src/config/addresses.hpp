@@ -1,0 +1,36 @@
+#pragma once
+// The shapes of addresses, URLs and pointers that configuration values may have. Checks text only: nothing is resolved
+// or opened.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "config/config.hpp"
+
+namespace oncegate::config {
+
+enum class Reach : std::uint8_t { loopback, wider };
+
+/// Whom a bind reaches: `127.0.0.1:9901`, `[::1]:9901`, `0.0.0.0:8080`, `*:8080`, `:8080`. Nothing when it is not an
+/// address and port.
+std::optional<Reach> reach_of_bind(std::string_view bind);
+
+/// `http://HOST[:PORT]` or https, with at most a `/` after it; `url` begins with one of the two schemes.
+/// Nothing when the rest is anything else; `why` then says so.
+std::optional<UpstreamServer> parse_server(std::string_view url, std::string& why);
+
+/// A DNS name or an IP address, IPv6 without brackets.
+bool is_host(std::string_view text);
+
+/// `api.example.com`, `*.example.com` or an IP address, without a port.
+bool is_host_pattern(std::string_view text);
+
+/// An IP address or network: `10.0.0.0/8`, `::1`.
+bool is_network(std::string_view text);
+
+bool is_http_url(std::string_view text);
+bool is_json_pointer(std::string_view text);
+
+}  // namespace oncegate::config

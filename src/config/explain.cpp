@@ -1,0 +1,166 @@
+#include "config/explain.hpp"
+
+#include <algorithm>
+
+#include "config/yaml_text.hpp"
+#include "core/fingerprint.hpp"
+#include "core/head_rules.hpp"
+#include "core/idempotency_key.hpp"
+#include "core/route_table.hpp"
+#include "core/scope.hpp"
+
+namespace oncegate::config {
+
+namespace {
+
+/// "  name      value" with the value in a column of its own.
+std::string row(const std::string& name, const std::string& value, std::size_t width) {
+    std::string line = "  " + name;
+    line.append(name.size() < width ? width - name.size() : 0, ' ');
+    return line + "  " + value + "\n";
+}
+
+std::string route_text(const Config& config, std::size_t index) {
+    constexpr std::size_t width = 8;
+    const Route& route = config.routes[index];
+    const Upstream& upstream = config.upstreams[route.upstream];
+    std::vector<std::string> servers;
+    for (const auto& server : upstream.servers) servers.push_back("http://" + server.authority);
+    const std::string methods = route.match.methods.empty() ? "any" : yaml_texts(route.match.methods);
+    return "route: " + route.name + " (number " + std::to_string(index + 1) + " of " +
+           std::to_string(config.routes.size()) + ")\n" +
+           row("host", route.match.host.empty() ? "any" : route.match.host, width) + row("methods", methods, width) +
+           row("path", route.match.path ? route.match.path->text() : "any", width) +
+           row("upstream", upstream.name + " " + yaml_list(servers), width);
+}
+
+std::string policy_text(const Route& route) {
+    std::size_t key_width = 0;
+    std::size_t value_width = 0;
+    for (const auto& value : route.policy_values) {
+        key_width = std::max(key_width, value.key.size());
+        value_width = std::max(value_width, std::min<std::size_t>(value.value.size(), 56));
+    }
+    std::string out = "policy:\n";
+    for (const auto& value : route.policy_values) {
+        std::string shown = value.value;
+        if (shown.size() < value_width) shown.append(value_width - shown.size(), ' ');
+        out += row(value.key, shown + "  # " + value.origin, key_width);
+    }
+    return out;
+}
+
+std::string key_text(const core::Policy& policy, const core::RequestHead& head) {
+    const auto key = core::read_key(policy.key, head);
+    if (key) return "key: " + yaml_text(*key) + "\n";
+    const bool missing = key.error().kind == core::KeyFault::Kind::missing;
+    if (!missing) return "key: refused (400 key-invalid): " + key.error().detail + "\n";
+    if (policy.key.required == core::KeyRule::Required::no) return "key: none; forwarded without protection\n";
+    return "key: refused (400 key-missing): " + key.error().detail + "\n";
+}
+
+std::string scope_text(const Route& route, const core::RequestHead& head) {
+    const core::ScopeSource source{route.name, head};
+    const auto scope = core::read_scope(route.policy->scope, source);
+    if (!scope) return "scope: refused (400 principal-missing): the request lacks " + scope.error() + "\n";
+    std::size_t width = 0;
+    for (const auto& part : *scope) width = std::max(width, part.part.size());
+    std::string out = "scope:\n";
+    for (const auto& part : *scope) out += row(part.part, part.value ? yaml_text(*part.value) : "absent", width);
+    return out;
+}
+
+std::string input_text(const core::FingerprintPart& part, const core::RequestHead& head) {
+    using Kind = core::FingerprintPart::Kind;
+    const auto target = core::split_target(head.target);
+    switch (part.kind) {
+        case Kind::method: return yaml_text(head.method);
+        case Kind::path: return yaml_text(target.path);
+        case Kind::query: return target.query.empty() ? "none" : yaml_text(target.query);
+        case Kind::header: {
+            const auto value = head.fields.combined(part.name);
+            return value ? yaml_text(*value) : "absent";
+        }
+        case Kind::body: return "the content's bytes";
+        case Kind::json: return "from the content";
+    }
+    return {};
+}
+
+std::string fingerprint_text(const core::FingerprintRule& rule, const core::RequestHead& head) {
+    if (rule.off) return "fingerprint: off; the key alone decides\n";
+    std::size_t width = 0;
+    for (const auto& part : rule.include) width = std::max(width, yaml_text(part).size());
+    std::string out = "fingerprint (recipe '" + core::recipe_of(rule) + "'):\n";
+    for (const auto& part : rule.include) out += row(yaml_text(part), input_text(part, head), width);
+    return out;
+}
+
+/// Empty when the policy holds for the method.
+std::string not_enforced(const Route& route, const std::string& method) {
+    const auto& methods = route.enforced_methods;
+    if (route.policy->mode == core::Mode::off) return "mode is off: the request is proxied without protection\n";
+    if (std::find(methods.begin(), methods.end(), method) != methods.end()) return {};
+    std::string list;
+    for (const auto& enforced : methods) list += (list.empty() ? "" : ", ") + enforced;
+    return "not enforced for " + method + ": this policy holds for " + list +
+           "; the request is proxied without protection, whatever key it carries\n";
+}
+
+}  // namespace
+
+std::optional<core::RequestHead> explained_request(const std::string& method, const std::string& url,
+                                                   const std::vector<std::string>& headers, std::string& why) {
+    std::string target = url;
+    std::string host = "localhost";
+    if (const auto scheme = url.find("://"); scheme != std::string::npos && url.find('/') > scheme) {
+        if (!url.starts_with("http://") && !url.starts_with("https://")) {
+            why = "the URL must begin with http://, https:// or /";
+            return std::nullopt;
+        }
+        const auto path = url.find_first_of("/?#", scheme + 3);
+        host = url.substr(scheme + 3, path - scheme - 3);
+        target = path == std::string::npos ? "/" : url.substr(path);
+        if (target.front() != '/') target.insert(0, "/");
+    }
+    target.resize(std::min(target.size(), target.find('#')));  // a fragment is never sent
+
+    std::string lines;
+    bool has_host = false;
+    for (const auto& header : headers) {
+        if (header.find_first_of("\r\n") != std::string::npos) {
+            why = "a header may not hold a line break";
+            return std::nullopt;
+        }
+        has_host = has_host || core::iequals(header.substr(0, header.find(':')), "host");
+        lines += header + "\r\n";
+    }
+    if (!has_host) lines = "Host: " + host + "\r\n" + lines;
+    auto head = core::parse_request_head(method + " " + target + " HTTP/1.1\r\n" + lines + "\r\n");
+    if (!head) {
+        why = head.error().detail;
+        return std::nullopt;
+    }
+    return std::move(*head);
+}
+
+std::string explain(const Config& config, const core::RequestHead& head) {
+    std::string out = "request: " + head.method + " " + head.target + "\n";
+    std::vector<core::RouteMatch> matches;
+    for (const auto& route : config.routes) matches.push_back(route.match);
+    const auto found = core::RouteTable(std::move(matches)).find(head);
+    if (!found) {
+        if (found.error() == core::RouteTable::Miss::none) return out + "route: none (404 no-route)\n";
+        return out + "route: refused (400 bad-request): an encoded separator in the path would select another route\n";
+    }
+    const Route& route = config.routes[*found];
+    out += route_text(config, *found);
+    if (!route.policy) return out + "policy: none; the request is proxied without protection\n";
+    out += policy_text(route);
+    const auto exempt = not_enforced(route, head.method);
+    if (!exempt.empty()) return out + exempt;
+    return out + key_text(*route.policy, head) + scope_text(route, head) +
+           fingerprint_text(route.policy->fingerprint, head);
+}
+
+}  // namespace oncegate::config

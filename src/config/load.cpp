@@ -1,0 +1,69 @@
+#include "config/load.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "config/load_parts.hpp"
+
+namespace oncegate::config {
+
+namespace {
+
+void check_addresses(const Node& root, const Config& config, Problems& problems) {
+    const Node* admin = root.find("admin");
+    for (const auto& listener : config.server.listeners) {
+        if (listener.bind != config.admin.bind || listener.bind.ends_with(":0")) continue;
+        problems.add(admin == nullptr ? root : *admin,
+                     "admin.bind " + config.admin.bind + " is a listener's address too");
+    }
+}
+
+void load_document(const Node& root, Config& config, Problems& problems) {
+    Section section(root, problems);
+    if (const Node* server = section.need("server")) load_server(*server, config.server, problems);
+    if (const Node* admin = section.take("admin")) load_admin(*admin, config.admin, problems);
+    if (const Node* store = section.take("store")) load_store(*store, config.store, problems);
+    if (const Node* upstreams = section.need("upstreams")) load_upstreams(*upstreams, config.upstreams, problems);
+    NamedPolicies policies;
+    if (const Node* named = section.take("policies")) policies = read_named_policies(*named, problems);
+    if (const Node* routes = section.need("routes")) {
+        load_routes(*routes, config.upstreams, policies, config.routes, problems);
+    }
+    if (const Node* log = section.take("log")) load_log(*log, config.log, problems);
+    if (const Node* tracing = section.take_or_blank("tracing")) load_tracing(*tracing, problems);
+    section.finish();
+    check_addresses(root, config, problems);
+}
+
+}  // namespace
+
+Loaded load_text(std::string_view yaml, const std::string& file_name, const Environment& environment) {
+    Problems problems;
+    Config config;
+    if (auto root = parse_yaml(yaml, environment, problems)) {
+        if (root->kind == Node::Kind::blank) {
+            problems.add(Place{1, 1}, "the file holds no configuration; server, upstreams and routes are needed");
+        } else {
+            load_document(*root, config, problems);
+        }
+    }
+    Loaded loaded;
+    loaded.errors = problems.sorted(file_name);
+    if (loaded.errors.empty()) loaded.config = std::move(config);
+    return loaded;
+}
+
+Loaded load_file(const std::string& path, const Environment& environment) {
+    std::ifstream file(path, std::ios::binary);
+    std::error_code ignored;
+    if (!file || std::filesystem::is_directory(path, ignored)) {
+        Loaded loaded;
+        loaded.errors.push_back({path, 0, 0, "the file cannot be read"});
+        return loaded;
+    }
+    const std::string yaml{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    return load_text(yaml, path, environment);
+}
+
+}  // namespace oncegate::config

@@ -1,0 +1,160 @@
+// The rows whose effect is still to come, and `documentation`. Their shape is checked in full, so that a typo is
+// reported as one; then every value but the default is refused by name.
+
+#include "config/policy_settings.hpp"
+#include "config/readers.hpp"
+#include "config/section.hpp"
+#include "config/units.hpp"
+#include "config/yaml_text.hpp"
+#include "core/problem.hpp"
+
+namespace oncegate::config {
+
+namespace {
+
+using core::Policy;
+using std::chrono::hours;
+
+constexpr Duration any_moment{milliseconds(1), hours(24)};
+
+/// Runs `check`; when the shape is right, the node is refused as not supported yet.
+template <class Check>
+void refuse_after(const Node& node, Problems& problems, Check check) {
+    const auto before = problems.count();
+    check();
+    if (problems.count() == before) problems.add_unsupported(node);
+}
+
+std::optional<core::StatusSet> status(const Node& node, Problems& problems) {
+    core::StatusSet set;
+    const auto written = text(node, problems);
+    std::string why;
+    if (!written) return std::nullopt;
+    if (add_statuses(set, *written, why)) return set;
+    problems.add(node, why);
+    return std::nullopt;
+}
+
+void read_template(Section& section) {
+    std::string unused;
+    section.read("content_type", unused, name);
+    section.read("body", unused, text);
+}
+
+void read_errors(const Node& node, Problems& problems, Policy&) {
+    if (node.kind == Node::Kind::scalar) {
+        if (node.text != "problem") problems.add(node, "must be problem, or templates by problem name");
+        return;
+    }
+    refuse_after(node, problems, [&] {
+        Section templates(node, problems);
+        for (const auto kind : core::all_problem_kinds()) {
+            const Node* one = templates.take(core::fragment(kind));
+            if (one == nullptr) continue;
+            Section section(*one, problems);
+            section.need("body");
+            read_template(section);
+            section.finish();
+        }
+        templates.finish();
+    });
+}
+
+void read_ask(const Node& node, Problems& problems, Policy&) {
+    refuse_after(node, problems, [&] {
+        Section section(node, problems);
+        core::AskRule rule;
+        if (const Node* get = section.need("get")) {
+            const auto path = text(*get, problems);
+            if (path && (!path->starts_with('/') || path->find("{key}") == std::string::npos)) {
+                problems.add(*get, "must be a path that holds {key}, such as /payments/by-key/{key}");
+            }
+        }
+        section.read("done", rule.done, status);
+        section.read("not_done", rule.not_done, status);
+        section.finish();
+    });
+}
+
+/// `5s..5m`.
+void check_backoff(const Node& node, Problems& problems) {
+    const auto written = text(node, problems);
+    if (!written) return;
+    const auto dots = written->find("..");
+    std::string why;
+    const auto least = dots == std::string::npos ? std::nullopt : parse_duration(written->substr(0, dots), why);
+    const auto most = dots == std::string::npos ? std::nullopt : parse_duration(written->substr(dots + 2), why);
+    if (!least || !most || *least > *most)
+        problems.add(node, "'" + *written + "' is not a span of durations; write 5s..5m");
+}
+
+void read_completer(const Node& node, Problems& problems, Policy&) {
+    refuse_after(node, problems, [&] {
+        Section section(node, problems);
+        milliseconds after{};
+        std::uint64_t attempts{};
+        section.read("after", after, any_moment);
+        section.read("attempts", attempts, Integer{1, 1000});
+        if (const Node* backoff = section.take("backoff")) check_backoff(*backoff, problems);
+        section.finish();
+    });
+}
+
+enum class Delivery : std::uint8_t { sync, async };
+const Choice<Delivery> deliveries{{{"sync", Delivery::sync}, {"async", Delivery::async}}};
+
+void read_delivery(const Node& node, Problems& problems, Policy&) {
+    auto delivery = Delivery::sync;
+    read_into(delivery, node, problems, deliveries);
+    if (delivery == Delivery::async) problems.add_unsupported(node, "async");
+}
+
+void read_accepted(const Node& node, Problems& problems, Policy&) {
+    refuse_after(node, problems, [&] {
+        Section section(node, problems);
+        core::StatusSet accepted;
+        section.read("status", accepted, status);
+        read_template(section);
+        section.finish();
+    });
+}
+
+void read_order(const Node& node, Problems& problems, Policy&) {
+    refuse_after(node, problems, [&] {
+        Section section(node, problems);
+        for (const auto* key : {"entity", "sequence"}) {
+            const Node* part = section.need(key);
+            const auto written = part == nullptr ? std::nullopt : text(*part, problems);
+            if (written && !(written->starts_with("json:/"))) problems.add(*part, "must be json:/POINTER");
+        }
+        section.finish();
+    });
+}
+
+void read_status_endpoint(const Node& node, Problems& problems, Policy&) {
+    bool wanted = false;
+    read_into(wanted, node, problems, flag);
+    if (wanted) problems.add_unsupported(node, "true");
+}
+
+}  // namespace
+
+std::vector<Setting> later_settings() {
+    return {
+        {"ask", read_ask},
+        {"errors", read_errors},
+        {"documentation", [](const Node& n, Problems& e, Policy& p) { read_into(p.documentation, n, e, http_url); },
+         [](const Policy& p) { return p.documentation.empty() ? std::string("\"\"") : yaml_text(p.documentation); },
+         nullptr, Setting::Blank::ignored},
+        {"expose_token", [](const Node& n, Problems& e, Policy& p) { read_into(p.expose_token, n, e, flag); },
+         [](const Policy& p) { return yaml_text(truth(p.expose_token)); },
+         [](const Policy& p) { return std::string(p.expose_token ? "true" : ""); }},
+        {"completer", read_completer},
+        {"delivery", read_delivery},
+        {"accepted", read_accepted},
+        {"order", read_order},
+        {"status_endpoint", read_status_endpoint},
+    };
+}
+
+}  // namespace oncegate::config

@@ -1,0 +1,91 @@
+// The rows of `record.*` and `replay.*`: what is kept of a response, and how it is given back.
+
+#include "config/policy_settings.hpp"
+#include "config/readers.hpp"
+#include "config/units.hpp"
+#include "config/yaml_text.hpp"
+#include "core/ascii.hpp"
+
+namespace oncegate::config {
+
+namespace {
+
+using core::AcceptEncoding;
+using core::Policy;
+using core::ReplayRule;
+using core::StatusSet;
+
+const Choice<AcceptEncoding> encodings{{{"as-is", AcceptEncoding::as_is}, {"identity", AcceptEncoding::identity}}};
+const Choice<ReplayRule::Content> contents{
+    {{"stored", ReplayRule::Content::stored}, {"refresh", ReplayRule::Content::refresh}}};
+const Choice<ReplayRule::Date> dates{{{"original", ReplayRule::Date::original}, {"now", ReplayRule::Date::now}}};
+
+std::optional<StatusSet> statuses(const Node& node, Problems& problems) {
+    const auto before = problems.count();
+    StatusSet set;
+    for (const Node* item : items_of(node, problems)) {
+        const auto written = text(*item, problems);
+        std::string why;
+        if (written && !add_statuses(set, *written, why)) problems.add(*item, why);
+    }
+    if (problems.count() != before) return std::nullopt;
+    return set;
+}
+
+std::optional<std::string> marker(const Node& node, Problems& problems) {
+    if (node.kind == Node::Kind::blank || (node.kind == Node::Kind::scalar && node.text.empty())) return std::string();
+    return field_name(node, problems);
+}
+
+constexpr std::uint64_t largest_body = 16ULL << 30;
+
+}  // namespace
+
+std::vector<Setting> record_settings() {
+    return {
+        {"record.free_statuses",
+         [](const Node& n, Problems& e, Policy& p) { read_into(p.record.free_statuses, n, e, statuses); },
+         [](const Policy& p) { return yaml_text(p.record.free_statuses); }},
+        {"record.unknown_statuses",
+         [](const Node& n, Problems& e, Policy& p) { read_into(p.record.unknown_statuses, n, e, statuses); },
+         [](const Policy& p) { return yaml_text(p.record.unknown_statuses); }},
+        {"record.upstream_decides",
+         [](const Node& n, Problems& e, Policy& p) { read_into(p.record.upstream_decides, n, e, flag); },
+         [](const Policy& p) { return yaml_text(truth(p.record.upstream_decides)); }},
+        {"record.body_limit",
+         [](const Node& n, Problems& e, Policy& p) {
+             read_into(p.record.body_limit, n, e, Size{0, largest_body});
+         },
+         [](const Policy& p) { return size_text(p.record.body_limit); }},
+        {"record.exclude_headers",
+         [](const Node& n, Problems& e, Policy& p) { read_into(p.record.exclude_headers, n, e, field_names); },
+         [](const Policy& p) { return yaml_texts(p.record.exclude_headers); }},
+        {"record.respect_no_store",
+         [](const Node& n, Problems& e, Policy& p) { read_into(p.record.respect_no_store, n, e, flag); },
+         [](const Policy& p) { return yaml_text(truth(p.record.respect_no_store)); }},
+        {"record.accept_encoding",
+         [](const Node& n, Problems& e, Policy& p) { read_into(p.record.accept_encoding, n, e, encodings); },
+         [](const Policy& p) {
+             return std::string(p.record.accept_encoding == AcceptEncoding::as_is ? "as-is" : "identity");
+         }},
+    };
+}
+
+std::vector<Setting> replay_settings() {
+    return {
+        {"replay.mode", [](const Node& n, Problems& e, Policy& p) { read_into(p.replay.mode, n, e, contents); },
+         [](const Policy& p) {
+             return std::string(p.replay.mode == ReplayRule::Content::stored ? "stored" : "refresh");
+         },
+         [](const Policy& p) { return std::string(p.replay.mode == ReplayRule::Content::stored ? "" : "refresh"); }},
+        {"replay.marker", [](const Node& n, Problems& e, Policy& p) { read_into(p.replay.marker, n, e, marker); },
+         [](const Policy& p) { return yaml_text(p.replay.marker); }, nullptr, Setting::Blank::empty},
+        {"replay.date", [](const Node& n, Problems& e, Policy& p) { read_into(p.replay.date, n, e, dates); },
+         [](const Policy& p) { return std::string(p.replay.date == ReplayRule::Date::original ? "original" : "now"); }},
+        {"replay.exclude_headers",
+         [](const Node& n, Problems& e, Policy& p) { read_into(p.replay.exclude_headers, n, e, field_names); },
+         [](const Policy& p) { return yaml_texts(p.replay.exclude_headers); }},
+    };
+}
+
+}  // namespace oncegate::config

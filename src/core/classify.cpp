@@ -1,0 +1,57 @@
+#include "core/classify.hpp"
+
+#include <cstdlib>
+
+#include "core/ascii.hpp"
+
+namespace oncegate::core {
+
+namespace {
+
+/// "Nothing was done" is only the whole truth when no earlier attempt may have acted.
+Verdict nothing_done(std::uint32_t attempt) { return attempt == 1 ? Verdict::release : Verdict::unknown; }
+
+Verdict kept(Answered::Keeping keeping) {
+    return keeping == Answered::Keeping::replayable ? Verdict::complete : Verdict::complete_unreplayable;
+}
+
+Verdict nobody_knows(const Policy& policy, Answered::Keeping keeping) {
+    return policy.unknown_outcome == UnknownOutcome::fail ? kept(keeping) : Verdict::unknown;
+}
+
+Verdict of_failure(const Policy& policy, const Failure& failure, std::uint32_t attempt) {
+    if (failure.bytes_sent == 0) return nothing_done(attempt);
+    return policy.unknown_outcome == UnknownOutcome::fail ? Verdict::complete_failure : Verdict::unknown;
+}
+
+Verdict of_answer(const Policy& policy, const Answered& answer, std::uint32_t attempt) {
+    if (policy.record.upstream_decides) {
+        const auto word = trim_ows(answer.outcome_field);
+        if (word == "record") return kept(answer.keeping);
+        if (word == "free") return nothing_done(attempt);
+        if (word == "unknown") return nobody_knows(policy, answer.keeping);
+    }
+    if (policy.record.free_statuses.contains(answer.status)) return nothing_done(attempt);
+    if (policy.record.unknown_statuses.contains(answer.status)) return nobody_knows(policy, answer.keeping);
+    return kept(answer.keeping);
+}
+
+}  // namespace
+
+Verdict classify(const Policy& policy, const UpstreamOutcome& outcome, std::uint32_t attempt) {
+    if (const auto* failure = std::get_if<Failure>(&outcome)) return of_failure(policy, *failure, attempt);
+    return of_answer(policy, std::get<Answered>(outcome), attempt);
+}
+
+std::string_view reason_text(const UpstreamOutcome& outcome) {
+    const auto* failure = std::get_if<Failure>(&outcome);
+    if (failure == nullptr) return "the upstream's status says that the outcome is unknown";
+    switch (failure->cause) {
+        case Failure::Cause::unreachable: return "the upstream could not be reached by a later attempt";
+        case Failure::Cause::broken: return "the upstream broke off after the request was sent";
+        case Failure::Cause::timeout: return "the upstream did not answer in time";
+    }
+    std::abort();
+}
+
+}  // namespace oncegate::core

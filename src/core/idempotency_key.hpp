@@ -1,0 +1,46 @@
+#pragma once
+// The key of a request: read from its field lines by the policy's syntax (R11-R33, R141, R142). Checked before any
+// store or upstream work.
+
+#include <boost/system/result.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/http_message.hpp"
+#include "core/policy.hpp"
+
+namespace oncegate::core {
+
+/// A compiled pattern that must match the whole key. Immutable; any thread.
+class KeyPattern {
+ public:
+    /// Nothing when the expression is not valid RE2 syntax; `why` then says what is wrong.
+    static std::shared_ptr<const KeyPattern> compile(std::string_view expression, std::string& why);
+    ~KeyPattern();
+    bool matches(std::string_view key) const;
+
+ private:
+    struct Compiled;
+    explicit KeyPattern(std::unique_ptr<Compiled> compiled);
+    std::unique_ptr<Compiled> compiled_;
+};
+
+struct KeyFault {
+    enum class Kind : std::uint8_t { missing, invalid };
+    Kind kind = Kind::invalid;
+    std::string detail;  ///< what is wrong and what to send; never holds the key
+};
+
+/// The key of `head` under `rule`, which must name header locations only (other sources need the body).
+/// A compound key joins its parts, each length-prefixed; syntax, limits and pattern hold for each part. The first
+/// alternative whose fields are all there gives the key: a field that is there and malformed is a fault, and no later
+/// alternative is tried. Read it from the head as received, before hop-by-hop fields are removed (R121).
+boost::system::result<std::string, KeyFault> read_key(const KeyRule& rule, const RequestHead& head);
+
+/// One raw field value, without the white space around it, by one syntax, limits of `rule` applied. Exposed for the
+/// explain command and for tests.
+boost::system::result<std::string, KeyFault> parse_key(const KeyRule& rule, std::string_view field_value);
+
+}  // namespace oncegate::core

@@ -1,0 +1,83 @@
+#include "core/scope.hpp"
+
+#include "core/head_rules.hpp"
+#include "core/route_table.hpp"
+
+namespace oncegate::core {
+
+namespace {
+
+/// Names the layout of what is hashed; a change of layout must change it, or old records would be found by new rules.
+constexpr std::string_view identity_version = "oncegate record id 1";
+
+std::string host_without_port(const RequestHead& head) {
+    std::string host = to_lower(effective_host(head));
+    const auto bracket = host.rfind(']');
+    const auto colon = host.rfind(':');
+    if (colon != std::string::npos && (bracket == std::string::npos || colon > bracket)) host.resize(colon);
+    return host;
+}
+
+/// Nothing when the request lacks the part. An empty field counts as absent: it would be one scope for all careless clients (R37).
+std::optional<std::string> value_of(const ScopePart& part, const ScopeSource& source) {
+    switch (part.kind) {
+        case ScopePart::Kind::route: return std::string(source.route);
+        case ScopePart::Kind::method: return source.head.method;
+        case ScopePart::Kind::host: return host_without_port(source.head);
+        case ScopePart::Kind::path: return normalise_path(split_target(source.head.target).path);
+        case ScopePart::Kind::header: {
+            auto combined = source.head.fields.combined(part.name);
+            if (combined && combined->empty()) return std::nullopt;
+            return combined;
+        }
+        case ScopePart::Kind::jwt:
+        case ScopePart::Kind::client_cert:
+        case ScopePart::Kind::client_ip:
+        case ScopePart::Kind::auth: return std::nullopt;  // refused by the configuration so far
+    }
+    std::abort();
+}
+
+}  // namespace
+
+std::string name_of(const ScopePart& part) {
+    switch (part.kind) {
+        case ScopePart::Kind::route: return "route";
+        case ScopePart::Kind::method: return "method";
+        case ScopePart::Kind::host: return "host";
+        case ScopePart::Kind::path: return "path";
+        case ScopePart::Kind::header: return "header:" + part.name;
+        case ScopePart::Kind::jwt: return "jwt:" + part.name;
+        case ScopePart::Kind::client_cert: return "client_cert";
+        case ScopePart::Kind::client_ip: return "client_ip";
+        case ScopePart::Kind::auth: return "auth:" + part.name;
+    }
+    std::abort();
+}
+
+boost::system::result<std::vector<ScopeValue>, std::string> read_scope(const std::vector<ScopePart>& parts,
+                                                                       const ScopeSource& source) {
+    std::vector<ScopeValue> values;
+    values.reserve(parts.size());
+    for (const auto& part : parts) {
+        auto value = value_of(part, source);
+        if (!value && !part.optional) return name_of(part);
+        values.push_back({name_of(part), std::move(value)});
+    }
+    return values;
+}
+
+RecordId identify(const std::vector<ScopeValue>& scope, std::string_view key) {
+    Sha256 hash;
+    hash.update_prefixed(identity_version);
+    for (const auto& [part, value] : scope) {
+        hash.update_prefixed(to_lower(part));
+        hash.update(value ? std::string_view("\1", 1) : std::string_view("\0", 1));
+        hash.update_prefixed(value.value_or(std::string()));
+    }
+    hash.update("k");
+    hash.update_prefixed(key);
+    return hash.finish();
+}
+
+}  // namespace oncegate::core

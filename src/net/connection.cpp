@@ -1,0 +1,55 @@
+#include "net/connection.hpp"
+
+#include <algorithm>
+#include <boost/asio/error.hpp>
+#include <cstring>
+
+namespace oncegate::net {
+
+namespace {
+constexpr std::size_t smallest_buffer = 8U << 10;  // most heads fit
+constexpr std::size_t largest_piece = 64U << 10;   // what one read takes at most, unless more is held already
+}  // namespace
+
+void Connection::consume(std::size_t bytes) { start_ += std::min(bytes, end_ - start_); }
+
+void Connection::trim() {
+    if (start_ != end_ || capacity_ <= smallest_buffer) return;
+    buffer_.reset();
+    capacity_ = start_ = end_ = 0;
+    filled_up_ = false;
+}
+
+void Connection::make_room(std::size_t limit) {
+    const std::size_t held = end_ - start_;
+    std::size_t wanted = std::max(capacity_, smallest_buffer);
+    if (held == wanted || (filled_up_ && wanted < largest_piece)) wanted *= 2;
+    wanted = std::max(std::min(wanted, limit), capacity_);
+    if (wanted > capacity_) {
+        auto larger = std::make_unique_for_overwrite<char[]>(wanted);
+        if (held != 0) std::memcpy(larger.get(), buffer_.get() + start_, held);
+        buffer_ = std::move(larger);
+        capacity_ = wanted;
+    } else if (start_ != 0 && held != 0) {
+        std::memmove(buffer_.get(), buffer_.get() + start_, held);
+    }
+    start_ = 0;
+    end_ = held;
+}
+
+asio::awaitable<IoResult> Connection::fill(std::size_t limit) {
+    const std::size_t held = end_ - start_;
+    if (held >= limit) {
+        IoResult full;
+        full.error = asio::error::no_buffer_space;
+        co_return full;
+    }
+    make_room(limit);
+    const asio::mutable_buffer room(buffer_.get() + end_, std::min(capacity_ - end_, limit - held));
+    const IoResult result = co_await stream_->read_some(room);
+    end_ += result.bytes;
+    filled_up_ = result.bytes == room.size();
+    co_return result;
+}
+
+}  // namespace oncegate::net

@@ -1,0 +1,158 @@
+#include "proxy/client_side.hpp"
+
+#include <array>
+#include <charconv>
+
+#include "core/ascii.hpp"
+
+namespace oncegate::proxy {
+
+namespace asio = boost::asio;
+
+namespace {
+
+/// A body that nobody wanted is read off up to here before the connection is given up instead.
+constexpr std::uint64_t drain_bytes_max = 256U << 10;
+
+net::Persistence persistence_of(const core::RequestHead& request) {
+    return core::keeps_alive(request.version, request.fields) ? net::Persistence::keep_alive : net::Persistence::close;
+}
+
+bool expects_continue(const core::RequestHead& request, core::Framing framing) {
+    if (request.version != core::HttpVersion::http11 || framing.kind == core::Framing::Kind::none) return false;
+    const auto expect = request.fields.find("Expect");
+    return expect && core::iequals(*expect, "100-continue");
+}
+
+bool has_content(std::string_view method, int status) {
+    return method != "HEAD" && status != 204 && status != 304 && status >= 200;
+}
+
+}  // namespace
+
+core::Framing framing_for(core::HttpVersion client, core::Framing upstream) {
+    switch (upstream.kind) {
+        case core::Framing::Kind::none:
+        case core::Framing::Kind::length: return upstream;
+        case core::Framing::Kind::chunked:
+        case core::Framing::Kind::until_close: break;
+    }
+    const bool chunks = client == core::HttpVersion::http11;
+    return {chunks ? core::Framing::Kind::chunked : core::Framing::Kind::until_close, 0};
+}
+
+core::Framing declared_framing(const core::Fields& fields) {
+    if (const auto length = fields.find("Content-Length")) {
+        std::uint64_t bytes = 0;
+        const auto [end, error] = std::from_chars(length->data(), length->data() + length->size(), bytes);
+        if (error == std::errc() && end == length->data() + length->size()) {
+            return {core::Framing::Kind::length, bytes};
+        }
+    }
+    if (fields.contains("Transfer-Encoding")) return {core::Framing::Kind::chunked, 0};
+    return {};
+}
+
+ClientSide::ClientSide(net::Connection& connection, const core::RequestHead& request, core::Framing framing,
+                       const config::Timeouts& timeouts)
+    : connection_(connection),
+      request_(request),
+      framing_(framing),
+      timeouts_(timeouts),
+      body_(connection, framing, timeouts.body_idle),
+      persistence_(persistence_of(request)),
+      written_before_(connection.stream().bytes_written()),
+      awaits_continue_(expects_continue(request, framing)) {}
+
+std::uint64_t ClientSide::bytes_out() const { return connection_.stream().bytes_written() - written_before_; }
+
+void ClientSide::note(const net::IoResult& written) {
+    if (written.error) gone_ = true;
+}
+
+asio::awaitable<void> ClientSide::invite_body() {
+    if (!awaits_continue_) co_return;
+    awaits_continue_ = false;
+    constexpr std::string_view line = "HTTP/1.1 100 Continue\r\n\r\n";
+    const std::array<asio::const_buffer, 1> pieces{asio::buffer(line)};
+    connection_.stream().deadline(timeouts_.write_idle);
+    note(co_await connection_.stream().write(pieces));
+}
+
+asio::awaitable<void> ClientSide::interim(const core::ResponseHead& head) {
+    if (request_.version == core::HttpVersion::http10 || gone_) co_return;
+    const auto text = net::response_head_bytes(head, {}, request_.version, net::Persistence::keep_alive);
+    const std::array<asio::const_buffer, 1> pieces{asio::buffer(text)};
+    connection_.stream().deadline(timeouts_.write_idle);
+    note(co_await connection_.stream().write(pieces));
+}
+
+std::string ClientSide::head_bytes(const core::ResponseHead& head, core::Framing framing) {
+    status_ = head.status;
+    // A client that still waits for 100 may or may not send its body after this answer: nothing that follows can be read safely.
+    if (awaits_continue_ || framing.kind == core::Framing::Kind::until_close) persistence_ = net::Persistence::close;
+    return net::response_head_bytes(head, framing, request_.version, persistence_);
+}
+
+asio::awaitable<void> ClientSide::send(core::ResponseHead head, std::string_view body) {
+    const bool content = has_content(request_.method, head.status);
+    core::Framing framing{core::Framing::Kind::length, body.size()};
+    if (head.status == 204 || head.status == 304) framing = core::Framing{};
+    const auto text = head_bytes(head, framing);
+    if (gone_) co_return;
+    std::array<asio::const_buffer, 2> pieces{asio::buffer(text), asio::buffer(body)};
+    connection_.stream().deadline(timeouts_.write_idle);
+    note(co_await connection_.stream().write(std::span(pieces).first(content && !body.empty() ? 2 : 1)));
+}
+
+asio::awaitable<void> ClientSide::refuse(const core::Problem& problem, std::string_view policy_page) {
+    auto rendered = core::render(problem, policy_page);
+    core::ResponseHead head;
+    head.status = rendered.status;
+    head.reason = std::move(rendered.reason);
+    head.fields = std::move(rendered.fields);
+    co_await send(std::move(head), rendered.body);
+}
+
+void ClientSide::begin(core::ResponseHead head, core::Framing framing) {
+    const bool content = has_content(request_.method, head.status);
+    if (content) framing = framing_for(request_.version, framing);
+    auto text = head_bytes(head, framing);
+    if (!content) framing = core::Framing{};  // announced, and not sent
+    writer_ = std::make_unique<net::BodyWriter>(connection_.stream(), framing, std::move(text));
+}
+
+asio::awaitable<void> ClientSide::write(std::string_view piece) {
+    if (gone_) co_return;
+    connection_.stream().deadline(timeouts_.write_idle);
+    note(co_await writer_->write(piece));
+}
+
+asio::awaitable<void> ClientSide::write_last(std::string_view piece, const core::Fields& trailers) {
+    if (gone_) co_return;
+    connection_.stream().deadline(timeouts_.write_idle);
+    if (trailers.empty()) {
+        note(co_await writer_->write_last(piece));
+        co_return;
+    }
+    if (!piece.empty()) note(co_await writer_->write(piece));
+    if (!gone_) note(co_await writer_->finish(trailers));
+}
+
+void ClientSide::abort() {
+    aborted_ = true;
+    connection_.stream().reset();
+}
+
+asio::awaitable<net::Persistence> ClientSide::settle() {
+    if (gone_ || aborted_ || awaits_continue_) co_return net::Persistence::close;
+    std::uint64_t drained = 0;
+    while (!body_.finished() && drained < drain_bytes_max) {
+        const auto piece = co_await body_.next();
+        if (piece.has_error()) co_return net::Persistence::close;
+        drained += piece->size();
+    }
+    co_return body_.finished() ? persistence_ : net::Persistence::close;
+}
+
+}  // namespace oncegate::proxy

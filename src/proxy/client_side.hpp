@@ -1,0 +1,92 @@
+#pragma once
+// The client's half of one request: its body coming in, and exactly one answer going out. A client that goes away is remembered, not
+// reported: the exchange behind it goes on (R64). Framing follows the client's version (R76, R127).
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "config/config.hpp"
+#include "core/framing.hpp"
+#include "core/problem.hpp"
+#include "net/body_reader.hpp"
+#include "net/connection.hpp"
+#include "net/message_writer.hpp"
+
+namespace oncegate::proxy {
+
+/// Not thread-safe. The connection and the request must outlive it.
+class ClientSide {
+ public:
+    ClientSide(net::Connection& connection, const core::RequestHead& request, core::Framing framing,
+               const config::Timeouts& timeouts);
+
+    const core::RequestHead& request() const { return request_; }
+    core::Framing request_framing() const { return framing_; }
+    net::BodyReader& body() { return body_; }
+
+    /// Says "100 Continue" to a client that waits for it (R123). Once; before the body is read.
+    boost::asio::awaitable<void> invite_body();
+
+    /// Passes an interim response on; not to HTTP/1.0 (R124).
+    boost::asio::awaitable<void> interim(const core::ResponseHead& head);
+
+    /// A whole answer in one write. `head` holds no framing fields.
+    boost::asio::awaitable<void> send(core::ResponseHead head, std::string_view body);
+
+    /// The proxy's own answer.
+    boost::asio::awaitable<void> refuse(const core::Problem& problem, std::string_view policy_page);
+
+    /// Begins an answer whose body follows piece by piece. `framing` is the upstream's; the client's is derived from it.
+    /// For an answer without content (HEAD, 304) `declared` says what the head announces.
+    void begin(core::ResponseHead head, core::Framing framing);
+    boost::asio::awaitable<void> write(std::string_view piece);
+    /// The last piece and the end of the body in one write.
+    boost::asio::awaitable<void> write_last(std::string_view piece, const core::Fields& trailers = {});
+
+    /// Cuts the answer off so that it cannot pass for a whole one (R147). No other call afterwards but settle().
+    void abort();
+
+    /// The answer is the last on this connection.
+    void close_after() { persistence_ = net::Persistence::close; }
+
+    /// Reads off what is left of the request's body, within a bound, and says whether another request may follow (R128).
+    boost::asio::awaitable<net::Persistence> settle();
+
+    bool gone() const { return gone_; }
+    int status_sent() const { return status_; }
+    std::uint64_t bytes_out() const;
+    std::uint64_t bytes_in() const { return bytes_in_; }
+    /// Ends a read of the request's body that is under way in another coroutine.
+    void stop_reading() { connection_.stream().cancel(); }
+    /// Counts body bytes that the exchange read.
+    void count_in(std::size_t bytes) { bytes_in_ += bytes; }
+
+ private:
+    std::string head_bytes(const core::ResponseHead& head, core::Framing framing);
+    void note(const net::IoResult& written);
+
+    net::Connection& connection_;
+    const core::RequestHead& request_;
+    core::Framing framing_;
+    const config::Timeouts& timeouts_;
+    net::BodyReader body_;
+    net::Persistence persistence_;
+    std::unique_ptr<net::BodyWriter> writer_;
+    std::uint64_t written_before_;
+    std::uint64_t bytes_in_ = 0;
+    int status_ = 0;
+    bool awaits_continue_;
+    bool gone_ = false;
+    bool aborted_ = false;
+};
+
+/// What the client gets for a body that the upstream framed so: a length stays, chunks stay for HTTP/1.1, the end of the
+/// connection is the end of the body for HTTP/1.0 (R127).
+core::Framing framing_for(core::HttpVersion client, core::Framing upstream);
+
+/// What a head without content announces (an answer to HEAD, or a 304): its Content-Length, or chunked, or nothing.
+core::Framing declared_framing(const core::Fields& fields);
+
+}  // namespace oncegate::proxy

@@ -1,0 +1,56 @@
+#pragma once
+// One keyed request, from its key to its answer. Carries out what core/decide and core/classify say and reads like section 3 of the
+// contract: claim, then by what stood there forward, replay, wait, take over or refuse.
+
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <memory>
+
+#include "core/decide.hpp"
+#include "proxy/in_flight.hpp"
+#include "proxy/keyed_request.hpp"
+#include "proxy/recording.hpp"
+#include "proxy/request.hpp"
+
+namespace oncegate::proxy {
+
+/// Lives in the session's frame; used once. The request's route has a policy that is enforced for its method.
+class Exchange {
+ public:
+    explicit Exchange(Request& request) : request_(request), policy_(*request.route.policy) {}
+
+    boost::asio::awaitable<void> run();
+
+ private:
+    using Clock = std::chrono::steady_clock;
+
+    /// Whether the request has its answer, or must look again at what stands now.
+    enum class Progress : std::uint8_t { answered, look_again };
+
+    boost::asio::awaitable<Progress> with_permit(InFlight::Permit permit);
+    boost::asio::awaitable<Progress> with_watch(InFlight::Watch watch);
+    boost::asio::awaitable<Progress> act_on(InFlight::Permit permit, std::shared_ptr<const core::Record> standing);
+    boost::asio::awaitable<Progress> wait_elsewhere(InFlight::Permit permit);
+    boost::asio::awaitable<Progress> take_over(InFlight::Permit permit, const core::Record& standing,
+                                               core::Action action);
+
+    boost::asio::awaitable<void> forward(InFlight::Permit permit, store::Claimed claimed, core::OwnerToken owner);
+    boost::asio::awaitable<void> forward_unprotected();
+    boost::asio::awaitable<Progress> store_is_down(store::StoreFault fault, const core::OwnerToken& owner);
+    boost::asio::awaitable<void> answer_from(const core::Record& record);
+    boost::asio::awaitable<void> reject(core::ProblemKind kind, const core::Fingerprint* standing);
+
+    store::Claim claim_of(const core::Fingerprint& fingerprint) const;
+    Held held_of(InFlight::Permit permit, const store::Claimed& claimed, const core::OwnerToken& owner);
+    core::Facts facts_about(const core::Fingerprint& standing) const;
+    std::chrono::milliseconds patience_left() const;
+    core::RequestHead upstream_head(std::uint32_t attempt) const;
+    core::Framing upstream_framing() const;
+
+    Request& request_;
+    const core::Policy& policy_;
+    std::optional<Ticket> ticket_;
+    Clock::time_point wait_until_{};
+};
+
+}  // namespace oncegate::proxy

@@ -1,0 +1,185 @@
+#include "proxy/metrics.hpp"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <array>
+
+namespace oncegate::proxy {
+
+namespace {
+
+using prometheus::BuildCounter;
+using prometheus::BuildGauge;
+using prometheus::BuildHistogram;
+using prometheus::Counter;
+using prometheus::Family;
+using prometheus::Gauge;
+using prometheus::Histogram;
+
+const Histogram::BucketBoundaries seconds_buckets{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
+                                                  0.1,    0.25,  0.5,    1,     2.5,  5,     10,   30};
+const Histogram::BucketBoundaries batch_buckets{1, 2, 4, 8, 16, 32, 64, 128};
+
+constexpr std::array<const char*, 9> operation_names{"claim", "complete",  "release", "mark_unknown", "renew",
+                                                     "lookup", "put_chunk", "get_chunk", "reap"};
+
+double in_seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
+
+/// Counters of one route. Those by outcome appear when first used: most routes never see most outcomes.
+struct OfRoute {
+    std::string name;
+    std::array<std::atomic<Counter*>, outcome_names.size()> requests{};
+    std::array<std::atomic<Histogram*>, outcome_names.size()> durations{};
+    Gauge* in_flight = nullptr;
+    Counter* unrecorded = nullptr;
+    Counter* expired_key_retries = nullptr;
+    Counter* takeovers = nullptr;
+    Counter* stale_completions = nullptr;
+};
+
+}  // namespace
+
+struct Metrics::Families {
+    prometheus::Registry registry;
+    Family<Counter>& requests = BuildCounter()
+                                    .Name("oncegate_requests_total")
+                                    .Help("Requests by route and what became of them")
+                                    .Register(registry);
+    Family<Histogram>& durations = BuildHistogram()
+                                       .Name("oncegate_request_duration_seconds")
+                                       .Help("From the request head to the last byte of the answer")
+                                       .Register(registry);
+    Family<Gauge>& in_flight =
+        BuildGauge().Name("oncegate_requests_in_flight").Help("Requests being handled now").Register(registry);
+    Family<Counter>& unrecorded = BuildCounter()
+                                      .Name("oncegate_unrecorded_total")
+                                      .Help("Answers given although they could not be recorded at once")
+                                      .Register(registry);
+    Family<Counter>& expired_key_retries = BuildCounter()
+                                               .Name("oncegate_expired_key_retries_total")
+                                               .Help("Keys used again after their ttl")
+                                               .Register(registry);
+    Family<Counter>& takeovers = BuildCounter()
+                                     .Name("oncegate_takeovers_total")
+                                     .Help("Attempts that took over a key with an unknown outcome")
+                                     .Register(registry);
+    Family<Counter>& stale_completions = BuildCounter()
+                                             .Name("oncegate_stale_completions_total")
+                                             .Help("Completions that came after the key had moved on")
+                                             .Register(registry);
+    Family<Histogram>& upstream_durations = BuildHistogram()
+                                                .Name("oncegate_upstream_duration_seconds")
+                                                .Help("From taking a connection to the response head")
+                                                .Register(registry);
+    Family<Histogram>& store_durations = BuildHistogram()
+                                             .Name("oncegate_store_duration_seconds")
+                                             .Help("One store operation, its wait in the queue included")
+                                             .Register(registry);
+    Family<Counter>& store_faults =
+        BuildCounter().Name("oncegate_store_faults_total").Help("Store operations without a result").Register(registry);
+    Family<Gauge>& connections_family =
+        BuildGauge().Name("oncegate_connections").Help("Open connections").Register(registry);
+
+    Histogram& batch_size = BuildHistogram()
+                                .Name("oncegate_store_batch_size")
+                                .Help("Operations committed together")
+                                .Register(registry)
+                                .Add({}, batch_buckets);
+    Counter& reaped =
+        BuildCounter().Name("oncegate_reaped_total").Help("Expired records removed").Register(registry).Add({});
+
+    std::vector<std::unique_ptr<OfRoute>> routes;
+    OfRoute unmatched;
+    std::vector<Histogram*> upstreams;
+    std::array<Histogram*, operation_names.size()> operations{};
+    std::array<Counter*, 4> faults{};
+    std::array<Gauge*, 2> connections{};
+
+    OfRoute& of(std::size_t route) { return route == no_route ? unmatched : *routes[route]; }
+
+    void prepare(OfRoute& route, const std::string& name) {
+        route.name = name;
+        route.in_flight = &in_flight.Add({{"route", name}});
+        route.unrecorded = &unrecorded.Add({{"route", name}});
+        route.expired_key_retries = &expired_key_retries.Add({{"route", name}});
+        route.takeovers = &takeovers.Add({{"route", name}});
+        route.stale_completions = &stale_completions.Add({{"route", name}});
+    }
+};
+
+Metrics::Metrics(const std::vector<std::string>& routes, const std::vector<std::string>& upstreams,
+                 std::string_view version)
+    : families_(std::make_unique<Families>()) {
+    auto& f = *families_;
+    for (const auto& name : routes) f.prepare(*f.routes.emplace_back(std::make_unique<OfRoute>()), name);
+    f.prepare(f.unmatched, "");
+    for (const auto& name : upstreams) {
+        f.upstreams.push_back(&f.upstream_durations.Add({{"upstream", name}}, seconds_buckets));
+    }
+    for (std::size_t i = 0; i < operation_names.size(); ++i) {
+        f.operations[i] = &f.store_durations.Add({{"operation", operation_names[i]}}, seconds_buckets);
+    }
+    constexpr std::array<const char*, 4> kinds{"unreachable", "timeout", "overloaded", "refused"};
+    for (std::size_t i = 0; i < kinds.size(); ++i) f.faults[i] = &f.store_faults.Add({{"kind", kinds[i]}});
+    f.connections = {&f.connections_family.Add({{"side", "client"}}), &f.connections_family.Add({{"side", "upstream"}})};
+    BuildGauge()
+        .Name("oncegate_build_info")
+        .Help("Always 1; the labels say which build runs")
+        .Register(f.registry)
+        .Add({{"version", std::string(version)}})
+        .Set(1);
+}
+
+Metrics::~Metrics() = default;
+
+void Metrics::request_done(std::size_t route, Outcome outcome, std::chrono::nanoseconds duration) {
+    auto& of_route = families_->of(route);
+    const auto index = static_cast<std::size_t>(outcome);
+    auto* counter = of_route.requests[index].load(std::memory_order_acquire);
+    auto* histogram = of_route.durations[index].load(std::memory_order_acquire);
+    if (counter == nullptr || histogram == nullptr) {
+        // Adding the same labels again gives the same object, so that two threads may both come here.
+        const prometheus::Labels labels{{"route", of_route.name}, {"outcome", std::string(name_of(outcome))}};
+        counter = &families_->requests.Add(labels);
+        histogram = &families_->durations.Add(labels, seconds_buckets);
+        of_route.requests[index].store(counter, std::memory_order_release);
+        of_route.durations[index].store(histogram, std::memory_order_release);
+    }
+    counter->Increment();
+    histogram->Observe(in_seconds(duration));
+}
+
+void Metrics::request_began(std::size_t route) { families_->of(route).in_flight->Increment(); }
+void Metrics::request_ended(std::size_t route) { families_->of(route).in_flight->Decrement(); }
+
+void Metrics::upstream_answered(std::size_t upstream, std::chrono::nanoseconds duration) {
+    families_->upstreams[upstream]->Observe(in_seconds(duration));
+}
+
+void Metrics::unrecorded(std::size_t route) { families_->of(route).unrecorded->Increment(); }
+void Metrics::expired_key_retry(std::size_t route) { families_->of(route).expired_key_retries->Increment(); }
+void Metrics::takeover(std::size_t route) { families_->of(route).takeovers->Increment(); }
+void Metrics::stale_completion(std::size_t route) { families_->of(route).stale_completions->Increment(); }
+void Metrics::reaped(std::size_t records) { families_->reaped.Increment(static_cast<double>(records)); }
+
+void Metrics::connections(Side side, int change) {
+    families_->connections[static_cast<std::size_t>(side)]->Increment(change);
+}
+
+void Metrics::operation_done(std::string_view operation, std::chrono::nanoseconds queued_and_run) {
+    for (std::size_t i = 0; i < operation_names.size(); ++i) {
+        if (operation == operation_names[i]) families_->operations[i]->Observe(in_seconds(queued_and_run));
+    }
+}
+
+void Metrics::batch_done(std::size_t operations) { families_->batch_size.Observe(static_cast<double>(operations)); }
+
+void Metrics::fault(const store::StoreFault& fault) { families_->faults[static_cast<std::size_t>(fault.kind)]->Increment(); }
+
+std::string Metrics::text() const { return prometheus::TextSerializer().Serialize(families_->registry.Collect()); }
+
+}  // namespace oncegate::proxy

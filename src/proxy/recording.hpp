@@ -1,0 +1,65 @@
+#pragma once
+// A response on its two ways: to the record and to the client. A small one is recorded first and sent then. A large one streams to
+// the client while its chunks are stored, and its last piece is held back until the record is complete: no client ever holds a whole
+// answer that the record does not.
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <string>
+
+#include "core/classify.hpp"
+#include "core/record.hpp"
+#include "proxy/attempt.hpp"
+#include "proxy/in_flight.hpp"
+#include "proxy/keyed_request.hpp"
+#include "proxy/request.hpp"
+
+namespace oncegate::proxy {
+
+/// The claim that a delivery settles.
+struct Held {
+    store::Hold hold;
+    std::int64_t created_ms = 0;
+    InFlight::Permit permit;
+    LeaseKeeper::Guard lease;
+};
+
+/// Lives in its exchange's frame; used once.
+class Recording {
+ public:
+    Recording(Request& request, const Ticket& ticket, Held held)
+        : request_(request), policy_(*request.route.policy), ticket_(ticket), held_(std::move(held)) {}
+
+    /// The attempt answered with `head`: reads the body, settles the record, answers the client.
+    boost::asio::awaitable<void> deliver(Attempt& attempt, core::ResponseHead head);
+
+    /// The attempt ended without an answer: settles the record and says so to the client.
+    boost::asio::awaitable<void> broken_off(core::Failure failure);
+
+    /// Records the proxy's own 502 as the result of an attempt that nobody will hear of again (`unknown_outcome: fail`).
+    boost::asio::awaitable<void> settle_as_failed();
+
+ private:
+    enum class Settled : std::uint8_t { yes, not_yet };
+
+    boost::asio::awaitable<void> deliver_whole(core::ResponseHead head, std::string body, core::Answered answer);
+    boost::asio::awaitable<void> deliver_stream(Attempt& attempt, core::ResponseHead head, std::string begun,
+                                                core::Answered answer);
+    boost::asio::awaitable<void> cut_off(core::Failure failure);
+
+    boost::asio::awaitable<Settled> settle_record(core::Verdict verdict, const core::UpstreamOutcome& outcome,
+                                                  std::shared_ptr<const core::StoredResponse> response);
+    boost::asio::awaitable<void> record_failure(core::ProblemKind kind);
+
+    std::shared_ptr<core::StoredResponse> response_of(const core::ResponseHead& head) const;
+    std::shared_ptr<const core::Record> record_of(core::State state,
+                                                  std::shared_ptr<const core::StoredResponse> response) const;
+    core::Answered::Keeping keeping_of(const core::ResponseHead& head) const;
+
+    Request& request_;
+    const core::Policy& policy_;
+    const Ticket& ticket_;
+    Held held_;
+};
+
+}  // namespace oncegate::proxy

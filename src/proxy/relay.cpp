@@ -1,0 +1,148 @@
+#include "proxy/relay.hpp"
+
+#include "core/forwarding.hpp"
+#include "net/head_reader.hpp"
+#include "proxy/attempt.hpp"
+#include "proxy/upload.hpp"
+
+namespace oncegate::proxy {
+
+namespace asio = boost::asio;
+using core::ProblemKind;
+
+namespace {
+
+constexpr std::size_t response_head_bytes_max = 256U << 10;
+
+core::Problem problem_of(ProblemKind kind) {
+    core::Problem problem;
+    problem.kind = kind;
+    return problem;
+}
+
+asio::awaitable<void> refuse(Request& request, ProblemKind kind) {
+    co_await request.refuse(problem_of(kind), outcome_of(kind));
+}
+
+/// The final response head; interim ones go to the client.
+asio::awaitable<net::HeadOr<core::ResponseHead>> final_head(Request& request, net::Connection& upstream) {
+    for (;;) {
+        auto head = co_await net::read_response_head(upstream, response_head_bytes_max);
+        if (head.has_error() || head->status >= 200) co_return head;
+        if (head->status == 101) co_return net::NoHead{net::NoHead::Kind::malformed, true, {}};  // never asked for
+        if (head->status == 100) continue;  // the client had its own (R124)
+        const auto interim = core::for_client(*head, {});
+        co_await request.client.interim(interim);
+    }
+}
+
+/// Passes the response on as it comes. False when it was cut off.
+asio::awaitable<bool> stream_down(Request& request, net::BodyReader& body, core::ResponseHead head,
+                                  core::Framing framing) {
+    request.client.begin(std::move(head), framing);
+    for (;;) {
+        const auto piece = co_await body.next();
+        if (piece.has_error()) {
+            request.client.abort();
+            co_return false;
+        }
+        if (piece->empty()) break;
+        co_await request.client.write(*piece);
+        if (request.client.gone()) co_return false;
+    }
+    co_await request.client.write_last({}, body.trailers());
+    co_return true;
+}
+
+/// What a response head becomes on its way to the client of a plain route, and what its framing announces.
+struct Down {
+    core::ResponseHead head;
+    core::Framing framing;
+};
+
+Down down_of(const Request& request, const core::ResponseHead& received, core::Framing framing) {
+    const bool announces = request.head().method == "HEAD" || received.status == 304;
+    return {core::for_client(received, request.worker.date()), announces ? declared_framing(received.fields) : framing};
+}
+
+asio::awaitable<void> without_head(Request& request, const net::NoHead& why, Uploaded uploaded) {
+    switch (uploaded) {
+        case Uploaded::too_large: co_return co_await refuse(request, ProblemKind::body_too_large);
+        case Uploaded::client_broke: co_return co_await refuse(request, ProblemKind::bad_request);
+        case Uploaded::whole:
+        case Uploaded::upstream_closed: break;
+    }
+    const bool late = why.kind == net::NoHead::Kind::timed_out;
+    co_await refuse(request, late ? ProblemKind::upstream_timeout : ProblemKind::upstream_failed);
+}
+
+}  // namespace
+
+asio::awaitable<void> relay(Request& request) {
+    const auto& config = request.worker.shared.config;
+    const auto& upstream = config.upstreams[request.route.upstream];
+    const auto framing = request.client.request_framing();
+    if (framing.kind == core::Framing::Kind::length && framing.bytes > config.server.limits.request_body) {
+        request.client.close_after();
+        co_return co_await refuse(request, ProblemKind::body_too_large);
+    }
+    auto taken = co_await request.worker.upstreams[request.route.upstream]->take();
+    if (taken.has_error()) co_return co_await refuse(request, ProblemKind::upstream_unreachable);
+    auto& connection = taken->connection();
+    co_await request.client.invite_body();
+
+    const auto head = request.upstream_head();
+    Upload upload(request, connection);
+    net::HeadOr<core::ResponseHead> response = net::NoHead{};
+    {
+        const Stopwatch watch(request.report.upstream);
+        auto head_bytes = net::request_head_bytes(head, framing);
+        if (framing.kind == core::Framing::Kind::none) {
+            co_await upload.send_head_only(std::move(head_bytes), upstream.timeouts.response);
+        } else {
+            upload.start(std::move(head_bytes), framing, upstream.timeouts.response);
+        }
+        response = co_await final_head(request, connection);
+    }
+    const auto body_framing = response.has_value() ? core::response_framing(head.method, *response)
+                                                   : core::HeadResult<core::Framing>(core::HeadFault{});
+    if (body_framing.has_error()) {
+        const auto uploaded = co_await upload.stop_and_join();
+        const auto why = response.has_error() ? response.error() : net::NoHead{net::NoHead::Kind::malformed, true, {}};
+        co_return co_await without_head(request, why, uploaded);
+    }
+    request.worker.shared.metrics.upstream_answered(request.route.upstream, request.report.upstream);
+    request.report.outcome = Outcome::passthrough;
+    if (!upload.done()) request.client.close_after();  // the answer came first: the rest of the request may never be read
+
+    net::BodyReader body(connection, *body_framing, config.server.timeouts.body_idle);
+    auto down = down_of(request, *response, *body_framing);
+    const bool whole = co_await stream_down(request, body, std::move(down.head), down.framing);
+    const auto uploaded = co_await upload.stop_and_join();
+    const bool reusable = whole && uploaded == Uploaded::whole &&
+                          body_framing->kind != core::Framing::Kind::until_close &&
+                          core::keeps_alive(response->version, response->fields);
+    if (reusable) std::move(*taken).give_back();
+}
+
+asio::awaitable<void> relay_buffered(Request& request, const net::BodySpill& body, core::RequestHead head,
+                                     core::Framing framing) {
+    Attempt attempt(request.worker, request.route.upstream);
+    Reached<core::ResponseHead> answer = core::Failure{};
+    {
+        const Stopwatch watch(request.report.upstream);
+        answer = co_await attempt.forward(head, framing, body, request.client);
+    }
+    if (answer.has_error()) {
+        const auto& failure = answer.error();
+        const bool late = failure.cause == core::Failure::Cause::timeout;
+        const auto broken = late ? ProblemKind::upstream_timeout : ProblemKind::upstream_failed;
+        co_return co_await refuse(request, failure.bytes_sent == 0 ? ProblemKind::upstream_unreachable : broken);
+    }
+    request.report.outcome = Outcome::passthrough;
+    auto down = down_of(request, *answer, attempt.response_framing());
+    down.head.fields.add("Idempotency-Recorded", "false");
+    if (co_await stream_down(request, attempt.body(), std::move(down.head), down.framing)) attempt.finish();
+}
+
+}  // namespace oncegate::proxy

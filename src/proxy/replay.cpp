@@ -1,0 +1,51 @@
+#include "proxy/replay.hpp"
+
+#include "core/forwarding.hpp"
+
+namespace oncegate::proxy {
+
+namespace asio = boost::asio;
+
+namespace {
+
+asio::awaitable<void> send_chunks(Request& request, const core::Record& record, core::ResponseHead head) {
+    const core::StoredResponse& stored = *record.response;
+    store::GetChunk wanted;
+    wanted.id = record.id;
+    wanted.attempt = record.attempt;
+    // The first chunk is fetched before the head goes out, so that a store that is away can still be told as a 503.
+    auto chunk = co_await request.worker.store->get_chunk(wanted);
+    if (chunk.has_error() || !*chunk) {
+        core::Problem problem;
+        problem.kind = core::ProblemKind::store_unavailable;
+        problem.retry_after = std::chrono::seconds(1);
+        co_return co_await request.refuse(std::move(problem), Outcome::store_unavailable);
+    }
+    const core::Framing framing{core::Framing::Kind::length, stored.body_bytes};
+    request.client.begin(std::move(head), framing);
+    for (;;) {
+        const std::string piece = std::move(**chunk);
+        if (++wanted.index == stored.chunks) co_return co_await request.client.write_last(piece);
+        co_await request.client.write(piece);
+        if (request.client.gone()) co_return;
+        chunk = co_await request.worker.store->get_chunk(wanted);
+        if (chunk.has_error() || !*chunk) co_return request.client.abort();
+    }
+}
+
+}  // namespace
+
+asio::awaitable<void> replay(Request& request, const core::Record& record) {
+    const core::StoredResponse& stored = *record.response;
+    request.report.outcome = Outcome::replayed;
+    request.report.replayed = true;
+    request.report.attempt = record.attempt;
+    core::ResponseHead head;
+    head.status = stored.status;
+    head.reason = stored.reason;
+    head.fields = core::for_replay(stored.fields, request.route.policy->replay, request.worker.date());
+    if (stored.chunks > 0) co_return co_await send_chunks(request, record, std::move(head));
+    co_await request.client.send(std::move(head), stored.body);
+}
+
+}  // namespace oncegate::proxy

@@ -1,0 +1,61 @@
+#include "proxy/request.hpp"
+
+#include "core/forwarding.hpp"
+#include "core/head_rules.hpp"
+#include "proxy/trace.hpp"
+
+namespace oncegate::proxy {
+
+std::string built_in_policy_page(const core::RequestHead& head) {
+    const auto host = core::effective_host(head);
+    if (host.empty()) return "/.well-known/idempotency";
+    return "http://" + std::string(host) + "/.well-known/idempotency";
+}
+
+std::string Request::policy_page() const {
+    if (route.policy && !route.policy->documentation.empty()) return route.policy->documentation;
+    return built_in_policy_page(head());
+}
+
+boost::asio::awaitable<void> Request::refuse(core::Problem problem, Outcome outcome) {
+    report.outcome = outcome;
+    co_await client.refuse(problem, policy_page());
+}
+
+core::RequestHead Request::upstream_head() const {
+    const core::Peer peer{report.client, "http"};
+    auto out = core::for_upstream(head(), peer, worker.shared.pseudonym);
+    out.version = core::HttpVersion::http11;
+    out.fields.remove("Expect");  // answered here (R123)
+    if (!is_traceparent(out.fields.find("traceparent").value_or(""))) {
+        out.fields.set("traceparent", make_traceparent(report.trace_id));
+    }
+    return out;
+}
+
+Outcome outcome_of(core::ProblemKind kind) {
+    using Kind = core::ProblemKind;
+    switch (kind) {
+        case Kind::key_missing: return Outcome::key_missing;
+        case Kind::key_invalid: return Outcome::key_invalid;
+        case Kind::principal_missing: return Outcome::principal_missing;
+        case Kind::key_reused: return Outcome::key_reused;
+        case Kind::in_flight: return Outcome::in_flight;
+        case Kind::outcome_unknown: return Outcome::outcome_unknown;
+        case Kind::not_replayable: return Outcome::not_replayable;
+        case Kind::key_expired: return Outcome::key_expired;
+        case Kind::store_unavailable: return Outcome::store_unavailable;
+        case Kind::upstream_unreachable:
+        case Kind::upstream_failed: return Outcome::bad_gateway;
+        case Kind::upstream_timeout: return Outcome::timeout;
+        case Kind::unauthorized: return Outcome::unauthorized;
+        case Kind::body_too_large:
+        case Kind::head_too_large:
+        case Kind::overloaded:
+        case Kind::no_route:
+        case Kind::bad_request: return Outcome::rejected;
+    }
+    std::abort();
+}
+
+}  // namespace oncegate::proxy

@@ -1,0 +1,51 @@
+#pragma once
+// A request body on its way from the client to the upstream, running beside the coroutine that waits for the response.
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <string>
+
+#include "async/one_shot.hpp"
+#include "net/connection.hpp"
+#include "net/message_writer.hpp"
+#include "proxy/request.hpp"
+
+namespace oncegate::proxy {
+
+/// How an upload ended.
+enum class Uploaded : std::uint8_t {
+    whole,            ///< the upstream has the whole body
+    client_broke,     ///< the client broke off or sent malformed framing
+    too_large,        ///< limits.request_body
+    upstream_closed,  ///< the upstream takes no more
+};
+
+/// Not thread-safe. Must be joined (stop_and_join) before it is destroyed once started.
+class Upload {
+ public:
+    Upload(Request& request, net::Connection& upstream)
+        : request_(request), upstream_(upstream), ended_(request.worker.executor) {}
+
+    /// Sends `head` and then the body as it comes. When the upload ends, reads of the upstream that are under way are given
+    /// `response_limit` from then on, or, when the request will never be whole, are ended.
+    void start(std::string head, core::Framing framing, std::chrono::milliseconds response_limit);
+
+    /// Sends a head that no body follows. The upload is over when this returns.
+    boost::asio::awaitable<void> send_head_only(std::string head, std::chrono::milliseconds response_limit);
+
+    bool done() const { return ended_.is_set(); }
+
+    /// Ends the upload if it still runs, and waits for its end. After one of the two above.
+    boost::asio::awaitable<Uploaded> stop_and_join();
+
+ private:
+    boost::asio::awaitable<void> run(std::string head, core::Framing framing, std::chrono::milliseconds response_limit);
+    boost::asio::awaitable<Uploaded> send(std::string head, core::Framing framing);
+
+    Request& request_;
+    net::Connection& upstream_;
+    async::OneShot<Uploaded> ended_;
+    bool stopping_ = false;
+};
+
+}  // namespace oncegate::proxy

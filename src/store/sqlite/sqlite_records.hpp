@@ -1,0 +1,64 @@
+#pragma once
+// The record table of an SQLite file: applies one operation at a time inside a transaction that the caller holds. What an operation
+// means is record_rules' business; this is where rows are read and written.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "store/backend.hpp"
+#include "store/record_rules.hpp"
+#include "store/sqlite/sqlite_connection.hpp"
+
+namespace oncegate::store {
+
+class SqliteRecords {
+ public:
+    /// Prepares every statement; a fault when the schema is not there. `connection` must outlive the object.
+    static Outcome<SqliteRecords> prepare(SqliteConnection& connection);
+
+    /// Inside a transaction. A fault of kind `refused` concerns this operation alone and has changed nothing; after any other, the
+    /// transaction must be rolled back.
+    Result apply(const Operation& operation, std::int64_t now_ms);
+
+    /// One bounded step of removal, inside a transaction.
+    Outcome<std::size_t> reap(std::size_t limit, std::int64_t now_ms);
+
+ private:
+    /// A row and what of its response lies beside the large columns.
+    struct Found {
+        std::int64_t rowid = 0;
+        RecordId id{};
+        StoredRecord row;
+        std::uint32_t chunks = 0;
+        std::uint64_t body_bytes = 0;
+    };
+
+    explicit SqliteRecords(SqliteConnection& connection) : connection_(&connection) {}
+
+    Result run(const Claim& operation, std::int64_t now_ms);
+    Result run(const Complete& operation, std::int64_t now_ms);
+    Result run(const Release& operation, std::int64_t now_ms);
+    Result run(const MarkUnknown& operation, std::int64_t now_ms);
+    Result run(const Renew& operation, std::int64_t now_ms);
+    Result run(const PutChunk& operation, std::int64_t now_ms);
+    Result run(const Lookup& operation, std::int64_t now_ms);
+    Result run(const GetChunk& operation, std::int64_t now_ms);
+
+    Outcome<std::optional<Found>> find(const RecordId& id);
+    static Found read_row(const SqliteStatement& statement);
+    Outcome<Record> read_record(const RecordId& id, const Found& found, core::State state);
+    Result insert(const Claim& operation, const StoredRecord& row, const Claimed& claimed);
+    Result replace(const Found& found, const StoredRecord& row, const Claimed& claimed);
+
+    /// Runs a statement that returns no rows; the fault, if any.
+    std::optional<StoreFault> write(SqliteStatement& statement);
+    std::optional<StoreFault> remove_row(std::int64_t rowid);
+    std::optional<StoreFault> remove_chunks(const RecordId& id);
+
+    SqliteConnection* connection_;
+    SqliteStatement find_, response_, insert_, replace_, complete_, mark_unknown_, renew_, remove_, remove_chunks_,
+        remove_other_chunks_, put_chunk_, get_chunk_, due_, bury_;
+};
+
+}  // namespace oncegate::store

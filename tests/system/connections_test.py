@@ -1,0 +1,114 @@
+"""The connection itself: keep-alive, pipelining, what has no body, slow readers, overload."""
+
+import unittest
+
+from harness.cases import SystemCase
+from harness.client import keyed
+from harness.http import request_bytes, response_bytes
+from harness.upstream import Gate
+from harness.waiting import wait_until
+
+BODY = b'{"amount":100}'
+MIB = 1 << 20
+
+
+class Connections(SystemCase):
+    def test_keep_alive(self):
+        """Many requests of every kind on one connection; the upstream's connection is kept as well."""
+        upstream, proxy = self.setup_pair(response_bytes(201, b"x" * 100))
+        with proxy.connect() as connection:
+            for number in range(50):
+                target, fields = ("/pay", keyed(f'"k{number % 10}"')) if number % 2 else ("/plain", ())
+                self.assertEqual(connection.ask("POST", target, fields, BODY).status, 201)
+            connection.send(request_bytes("POST", "/plain", [("Connection", "close")], BODY))
+            last = connection.receive()
+            self.assertEqual(last.get("Connection").lower(), "close")
+            self.assertTrue(connection.closed_by_peer())
+
+    def test_http_1_0(self):
+        """[R127] Closed after the response unless asked to keep it."""
+        _, proxy = self.setup_pair()
+        with proxy.connect() as connection:
+            connection.send(b"GET /x HTTP/1.0\r\n\r\n")
+            self.assertEqual(connection.receive().status, 201)
+            self.assertTrue(connection.closed_by_peer())
+        with proxy.connect() as connection:
+            for _ in range(2):
+                connection.send(b"GET /x HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+                self.assertEqual(connection.receive().get("Connection").lower(), "keep-alive")
+
+    def test_pipelining(self):
+        """[R129] Answered in order, each with its own key handling."""
+        upstream, proxy = self.setup_pair(lambda request: response_bytes(201, request.body))
+        requests = [("/pay", keyed('"a"'), b"one"), ("/pay", keyed('"a"'), b"one"), ("/plain", (), b"two"),
+                    ("/pay", keyed('"a"'), b"three"), ("/pay", (), b"four"), ("/pay", keyed('"b"'), b"five")]
+        with proxy.connect() as connection:
+            connection.send(b"".join(request_bytes("POST", *request) for request in requests))
+            answers = [connection.receive() for _ in requests]
+        self.assertEqual([answer.summary() for answer in answers], [
+            (201, None), (201, None), (201, None), (422, "key-reused"), (400, "key-missing"), (201, None)])
+        self.assertEqual([answer.body for answer in answers if answer.status == 201], [b"one", b"one", b"two", b"five"])
+        self.assertEqual([answer.replayed for answer in answers], [False, True, False, False, False, False])
+        self.assertEqual([request.body for request in upstream.requests], [b"one", b"two", b"five"])
+
+    def test_head_and_bodyless_answers_on_one_connection(self):
+        """[R76][R136] HEAD, 204, 304 and a GET with content do not confuse what follows."""
+        upstream, proxy = self.setup_pair()
+        with proxy.connect() as connection:
+            upstream.answer(b"HTTP/1.1 200 OK\r\nContent-Length: 12345\r\n\r\n")
+            answer = connection.ask("HEAD", "/x")
+            self.assertEqual((answer.status, answer.get("Content-Length")), (200, "12345"))
+            upstream.answer(b"HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\n\r\n")
+            self.assertEqual(connection.ask("GET", "/x").status, 304)
+            upstream.answer(b"HTTP/1.1 204 No Content\r\n\r\n")
+            self.assertEqual(connection.ask("DELETE", "/x", (), b"content").status, 204)
+            self.assertEqual(upstream.requests[-1].body, b"content")
+            upstream.answer(response_bytes(200, b"end"))
+            self.assertEqual(connection.ask("GET", "/x", (), b"GET /hidden HTTP/1.1\r\n\r\n").body, b"end")
+        self.assertEqual(upstream.hits(), 4)
+
+    def test_bytes_after_a_response_are_never_used(self):
+        """[R130] What an upstream sends unasked is not the answer to the next request."""
+        stray = response_bytes(200, b"stray")
+        upstream, proxy = self.setup_pair(response_bytes(200, b"asked") + stray)
+        for _ in range(5):
+            self.assertEqual(proxy.ask("GET", "/x").body, b"asked")
+        for number in range(5):
+            self.assertEqual(proxy.post(f'"{number}"').body, b"asked")
+
+    def test_slow_reader_does_not_stop_others(self):
+        """One client that does not read holds up nobody."""
+        upstream, proxy = self.setup_pair()
+        upstream.answer_next(response_bytes(200, b"x" * (64 * MIB)))
+        with proxy.connect() as slow:
+            slow.send(request_bytes("GET", "/big"))
+            slow.receive_head()
+            for number in range(20):
+                self.assertEqual(proxy.post(f'"{number}"').status, 201)
+
+    def test_connection_limit_and_many_connections(self):
+        """Two hundred idle connections, all served."""
+        _, proxy = self.setup_pair()
+        connections = [proxy.connect() for _ in range(200)]
+        for connection in connections:
+            self.assertEqual(connection.ask("GET", "/x").status, 201)
+            connection.close()
+
+    def test_overload(self):
+        """[R148] Beyond `limits.in_flight`: 503 #overloaded with Retry-After, and fine again afterwards."""
+        gate = Gate()
+        upstream, proxy = self.setup_pair(gate, response_bytes(201), server={"limits": {"in_flight": 2}})
+        held = [proxy.connect() for _ in range(2)]
+        for number, connection in enumerate(held):
+            self.addCleanup(connection.close)
+            connection.send(request_bytes("POST", "/pay", keyed(f'"{number}"'), BODY))
+        upstream.wait_for(2)
+        self.assert_problem(proxy.post('"more"'), "overloaded")
+        gate.set()
+        self.assertEqual([connection.receive().status for connection in held], [201, 201])
+        wait_until(lambda: proxy.post('"more"').status == 201, "served again")
+        self.assertEqual(upstream.hits('"more"'), 1)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,166 @@
+"""The program under test as a process: configuration file in, loopback ports, captured output, signals."""
+
+import copy
+import json
+import os
+import signal
+import subprocess
+
+from .client import Connection, keyed
+from .upstream import free_port
+from .waiting import PATIENCE, dies_with_test, wait_until
+
+PORT_TAKEN = 2  # exit code of a program that could not run
+
+
+def binary():
+    path = os.environ.get("ONCEGATE_BIN")
+    if not path or not os.access(path, os.X_OK):
+        raise AssertionError("ONCEGATE_BIN must name the built program")
+    return path
+
+
+def run_command(*arguments, env=None, seconds=PATIENCE):
+    """Runs the program to its end: .returncode, .stdout and .stderr as text."""
+    return subprocess.run([binary(), *map(str, arguments)], capture_output=True, text=True, timeout=seconds,
+                          env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL, check=False)
+
+
+class Oncegate:
+    """`oncegate serve` with a configuration given as plain values; JSON is YAML, so it is written as JSON."""
+
+    def __init__(self, directory, config, name="proxy"):
+        self.name = name
+        self.config_path = os.path.join(directory, f"{name}.yaml")
+        self.out_path = os.path.join(directory, f"{name}.out")
+        self.err_path = os.path.join(directory, f"{name}.err")
+        self._config = config
+        self._directory = directory
+        self.process = None
+        self.port = self.admin_port = None
+
+    # --- life
+
+    def start(self, until="ready"):
+        """`until`: 'ready' (store reachable), 'alive' (listening, whatever the store does), 'spawned' (not waited for)."""
+        if self.port is None:
+            self._new_ports()
+        self._spawn()
+        return self if until == "spawned" else self.wait_for_start(until)
+
+    def wait_for_start(self, until):
+        for _ in range(5):
+            wait_until(lambda: self.process.poll() is not None or self._answers(until), f"{self.name} is {until}")
+            if self.process.poll() is None:
+                return self
+            if self.process.returncode != PORT_TAKEN:
+                break
+            self._new_ports()  # another test's outgoing connection may have got the port in between
+            self._spawn()
+        self.process.wait(PATIENCE)
+        raise AssertionError(f"{self.name} exited with {self.process.returncode}\n{self.stderr_text()}")
+
+    def _new_ports(self):
+        self.port, self.admin_port = free_port(), free_port()
+
+    def _spawn(self):
+        config = copy.deepcopy(self._config)
+        own = {"bind": f"127.0.0.1:{self.port}"}
+        config["server"]["listeners"] = [own, *config["server"].get("listeners", [])]
+        config.setdefault("admin", {})["bind"] = f"127.0.0.1:{self.admin_port}"
+        with open(self.config_path, "w", encoding="utf-8") as file:
+            json.dump(config, file, indent=2)
+        with open(self.out_path, "ab") as out, open(self.err_path, "ab") as err:
+            self.process = subprocess.Popen([binary(), "serve", "-c", self.config_path], stdout=out, stderr=err,
+                                            stdin=subprocess.DEVNULL, cwd=self._directory,
+                                            preexec_fn=dies_with_test())
+
+    def _answers(self, until):
+        path = "/readyz" if until == "ready" else "/healthz"
+        try:
+            return self.admin(path).status == 200
+        except (OSError, AttributeError):
+            return False
+
+    def terminate(self):
+        """SIGTERM without waiting."""
+        self.process.send_signal(signal.SIGTERM)
+
+    def wait(self, seconds=PATIENCE):
+        """The exit code."""
+        return self.process.wait(seconds)
+
+    def kill(self):
+        """kill -9."""
+        self.process.kill()
+        self.process.wait()
+
+    def restart(self, until="ready"):
+        return self.start(until)
+
+    def running(self):
+        return self.process is not None and self.process.poll() is None
+
+    def stop(self):
+        """SIGTERM and wait; None, or what was wrong about the end."""
+        if not self.running():
+            return None
+        self.terminate()
+        try:
+            code = self.wait()
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return f"{self.name} did not end after SIGTERM"
+        return None if code == 0 else f"{self.name} ended with {code} after SIGTERM"
+
+    # --- talking to it
+
+    def connect(self):
+        return Connection(self.port)
+
+    def ask(self, method, target, fields=(), body=None):
+        """One request on a connection of its own."""
+        with self.connect() as connection:
+            return connection.ask(method, target, fields, body)
+
+    def post(self, key, body=b'{"amount":100}', target="/pay", fields=()):
+        """A keyed JSON POST to the enforced route; `key` as it goes on the wire."""
+        return self.ask("POST", target, keyed(key, fields), body)
+
+    def admin(self, path, fields=()):
+        with Connection(self.admin_port) as connection:
+            return connection.ask("GET", path, fields)
+
+    # --- what it said
+
+    def stderr_text(self):
+        with open(self.err_path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def stdout_text(self):
+        with open(self.out_path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def access_log(self, count):
+        """The first `count` access-log entries, once they are written."""
+        def entries():
+            whole_lines = self.stdout_text().split("\n")[:-1]
+            return whole_lines if len(whole_lines) >= count else None
+
+        lines = wait_until(entries, f"{count} access-log lines")
+        return [json.loads(line) for line in lines[:count]]
+
+    def metric(self, name, **labels):
+        """A sample's value, 0 when it is not there."""
+        for line in self.admin("/metrics").body.decode().splitlines():
+            series, _, value = line.rpartition(" ")
+            family, _, rest = series.partition("{")
+            if family == name and all(f'{key}="{wanted}"' in rest for key, wanted in labels.items()):
+                return float(value)
+        return 0.0
+
+    def memory_bytes(self):
+        """Resident set size."""
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
+            line = next(line for line in status if line.startswith("VmRSS:"))
+        return int(line.split()[1]) * 1024

@@ -1,0 +1,97 @@
+#include "config/explain.hpp"
+
+#include "support.hpp"
+
+using namespace config_test;
+using oncegate::config::explain;
+using oncegate::config::explained_request;
+
+namespace {
+
+std::string explained(const Config& config, const std::string& method, const std::string& url,
+                      const std::vector<std::string>& headers = {}) {
+    std::string why;
+    const auto head = explained_request(method, url, headers, why);
+    UNSCOPED_INFO(why);
+    REQUIRE(head);
+    return explain(config, *head);
+}
+
+bool has_line(const std::string& text, const std::string& line) {
+    return ("\n" + text).find("\n" + line + "\n") != std::string::npos;
+}
+
+std::string refusal(const std::string& method, const std::string& url, const std::vector<std::string>& headers) {
+    std::string why;
+    return explained_request(method, url, headers, why) ? "accepted" : why;
+}
+
+}  // namespace
+
+TEST_CASE("explain shows the route and the policy with origins and what the request brings") {
+    const auto config = loaded(with_policy("{ policy: money, key: { syntax: any }, scope: [route, header:X-Tenant?] }",
+                                           "{ money: { preset: stripe-v1, ttl: 72h } }", "{ path: /v1/payments }"));
+    const auto text = explained(config, "POST", "https://api.example.com/v1/payments?a=1",
+                                {"Idempotency-Key: k-1", "Content-Type: application/json"});
+    CAPTURE(text);
+    CHECK(has_line(text, "request: POST /v1/payments?a=1"));
+    CHECK(has_line(text, "route: one (number 1 of 1)"));
+    CHECK(has_line(text, "  upstream  payments [http://127.0.0.1:9000]"));
+    CHECK(text.find("# route one:8\n") != std::string::npos);
+    CHECK(text.find("# policy money:3\n") != std::string::npos);
+    CHECK(text.find("# preset stripe-v1\n") != std::string::npos);
+    CHECK(text.find("# default\n") != std::string::npos);
+    CHECK(has_line(text, "key: k-1"));
+    CHECK(has_line(text, "  route            one"));
+    CHECK(has_line(text, "  header:X-Tenant  absent"));
+    CHECK(has_line(text, "  method                POST"));
+    CHECK(has_line(text, "  path                  /v1/payments"));
+    CHECK(has_line(text, "  query                 \"?a=1\""));
+    CHECK(has_line(text, "  header:Content-Type?  application/json"));
+}
+
+TEST_CASE("explain tells what the request would be refused for") {
+    const auto config = loaded(with_policy("{ scope: [route, header:Authorization] }"));
+    CHECK(explained(config, "POST", "/").find("\nkey: refused (400 key-missing): ") != std::string::npos);
+    CHECK(explained(config, "POST", "/", {"Idempotency-Key: bare"}).find("\nkey: refused (400 key-invalid): ") !=
+          std::string::npos);
+    CHECK(has_line(explained(config, "POST", "/", {"Idempotency-Key: \"a\""}),
+                   "scope: refused (400 principal-missing): the request lacks header:Authorization"));
+    const auto optional = loaded(with_policy("{ scope: [route], key: { required: false } }"));
+    CHECK(has_line(explained(optional, "POST", "/"), "key: none; forwarded without protection"));
+}
+
+TEST_CASE("explain says when the policy does not hold for the request", "[R1][R2]") {
+    const auto config = loaded(with_policy("{ scope: [route] }"));
+    CHECK(has_line(explained(config, "GET", "/"),
+                   "not enforced for GET: this policy holds for POST, PATCH; the request is proxied without "
+                   "protection, whatever key "
+                   "it carries"));
+    const auto off = loaded(with_policy("{ scope: [route], mode: off }"));
+    CHECK(has_line(explained(off, "POST", "/"), "mode is off: the request is proxied without protection"));
+}
+
+TEST_CASE("explain says when no route or no single route takes the request") {
+    const auto config = loaded(with_policy("{ scope: [route] }", "{}", "{ host: api.example.com, path: /v1/** }"));
+    CHECK(has_line(explained(config, "POST", "http://other.example.com/v1/a"), "route: none (404 no-route)"));
+    CHECK(has_line(explained(config, "POST", "http://api.example.com/v1/a"), "route: one (number 1 of 1)"));
+    CHECK(has_line(explained(config, "POST", "/v1/a", {"Host: api.example.com"}), "route: one (number 1 of 1)"));
+    CHECK(explained(config, "POST", "http://api.example.com/v1%2Fa").find("\nroute: refused (400 bad-request)") !=
+          std::string::npos);
+}
+
+TEST_CASE("a fingerprint that is off has no inputs") {
+    const auto config = loaded(with_policy("{ scope: [route], fingerprint: off }"));
+    CHECK(has_line(explained(config, "POST", "/", {"Idempotency-Key: \"a\""}),
+                   "fingerprint: off; the key alone decides"));
+}
+
+TEST_CASE("a request that the proxy would not read is not explained") {
+    CHECK(refusal("POST", "ftp://example.com/", {}) == "the URL must begin with http://, https:// or /");
+    CHECK(refusal("POST", "/", {"X: a\r\nY: b"}) == "a header may not hold a line break");
+    CHECK(refusal("PO ST", "/", {}) != "accepted");
+    CHECK(refusal("POST", "v1", {}) != "accepted");
+    CHECK(refusal("POST", "/", {"no colon"}) != "accepted");
+    CHECK(refusal("POST", "http://example.com", {}) == "accepted");
+    CHECK(refusal("POST", "http://example.com?a=1#b", {}) == "accepted");
+}

@@ -1,0 +1,77 @@
+// Whose key it is, and the identity made of it.
+
+#include "core/scope.hpp"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+using namespace oncegate::core;
+using Kind = ScopePart::Kind;
+
+namespace {
+
+RequestHead request(Fields fields = {{"Host", "api.example.com"}}) {
+    RequestHead head;
+    head.method = "POST";
+    head.target = "/v1/payments";
+    head.fields = std::move(fields);
+    return head;
+}
+
+RecordId id_of(const std::vector<ScopePart>& parts, const RequestHead& head, std::string_view route = "r",
+               std::string_view key = "k") {
+    const auto scope = read_scope(parts, {route, head});
+    REQUIRE(scope.has_value());
+    return identify(*scope, key);
+}
+
+}  // namespace
+
+TEST_CASE("the same key on another route or from another principal is another record", "[R34]") {
+    const std::vector<ScopePart> parts{{Kind::route, {}, false}, {Kind::header, "Authorization", false}};
+    const auto alice = request({{"Authorization", "Bearer alice"}});
+    const auto bob = request({{"Authorization", "Bearer bob"}});
+    CHECK(id_of(parts, alice) == id_of(parts, alice));
+    const std::set<RecordId> all{id_of(parts, alice), id_of(parts, bob), id_of(parts, alice, "other"),
+                                 id_of(parts, alice, "r", "K")};
+    CHECK(all.size() == 4);
+}
+
+TEST_CASE("a request without the principal is named for what it lacks", "[R37]") {
+    const std::vector<ScopePart> parts{{Kind::route, {}, false}, {Kind::header, "Authorization", false}};
+    const auto missing = read_scope(parts, {"r", request()});
+    REQUIRE(missing.has_error());
+    CHECK(missing.error() == "header:Authorization");
+    CHECK(read_scope(parts, {"r", request({{"Authorization", ""}})}).has_error());
+}
+
+TEST_CASE("an optional part that is absent is a scope of its own", "[R37]") {
+    const std::vector<ScopePart> parts{{Kind::header, "X-Tenant", true}};
+    const auto absent = id_of(parts, request());
+    CHECK(absent == id_of(parts, request({{"X-Tenant", ""}})));
+    CHECK(absent != id_of(parts, request({{"X-Tenant", "t"}})));
+}
+
+TEST_CASE("key and scope cannot run into each other", "[R54]") {
+    const std::vector<ScopePart> parts{{Kind::header, "A", true}, {Kind::header, "B", true}};
+    CHECK(id_of(parts, request({{"A", "xy"}, {"B", "z"}})) != id_of(parts, request({{"A", "x"}, {"B", "yz"}})));
+    CHECK(id_of(parts, request({{"A", "x"}})) != id_of(parts, request({{"B", "x"}})));
+    CHECK(id_of({{Kind::route, {}, false}}, request(), "ab", "c") != id_of({{Kind::route, {}, false}}, request(), "a", "bc"));
+}
+
+TEST_CASE("host and path are compared in their normal form", "[R34]") {
+    const std::vector<ScopePart> parts{{Kind::host, {}, false}, {Kind::path, {}, false}};
+    auto spelled = request({{"Host", "API.example.com:443"}});
+    spelled.target = "/v1/./p%61yments?x=1";
+    CHECK(id_of(parts, request()) == id_of(parts, spelled));
+}
+
+TEST_CASE("field names of the scope are compared without case", "[R7]") {
+    CHECK(id_of({{Kind::header, "Authorization", false}}, request({{"authorization", "x"}})) ==
+          id_of({{Kind::header, "AUTHORIZATION", false}}, request({{"Authorization", "x"}})));
+}
+
+TEST_CASE("a part is named as the configuration writes it", "[R37]") {
+    CHECK(name_of({Kind::route, {}, false}) == "route");
+    CHECK(name_of({Kind::jwt, "sub", false}) == "jwt:sub");
+}
