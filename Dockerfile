@@ -15,12 +15,12 @@ RUN bash -euc 'source /tmp/debian.sh; install_missing "${run_packages[@]}"; \
                useradd --system --uid 10001 --home-dir /var/lib/oncegate --create-home --shell /usr/sbin/nologin oncegate'
 COPY --from=build /src/build/release/src/oncegate /usr/local/bin/oncegate
 COPY config/*.yaml /etc/oncegate/
+# A container is reached from outside, so its loopback is of no use as an address to listen on.
+RUN sed -i 's/127\.0\.0\.1:8080/0.0.0.0:8080/' /etc/oncegate/quickstart.yaml
 USER oncegate
 WORKDIR /var/lib/oncegate
 VOLUME /var/lib/oncegate
-# Ready to try with one variable more: where your service is (ONCEGATE_UPSTREAM=http://HOST:PORT).
-# For anything else mount a file of your own over this one, or name another after `serve -c`.
-ENV ONCEGATE_BIND=0.0.0.0:8080
 EXPOSE 8080 9901
 ENTRYPOINT ["oncegate"]
+# Something to try. For real use mount a file of your own and name it: docker run ... oncegate serve -c /etc/oncegate/mine.yaml
 CMD ["serve", "-c", "/etc/oncegate/quickstart.yaml"]

@@ -99,8 +99,9 @@ boost::asio::awaitable<void> AdminServer::serve(std::unique_ptr<net::Stream> str
         // Nothing here takes a body: a request that brings one is answered, and the connection closed behind it.
         const bool last = malformed || brings_body(*head) || !core::keeps_alive(head->version, head->fields);
         const auto persistence = last ? net::Persistence::close : net::Persistence::keep_alive;
-        const auto bytes = malformed ? response_bytes(none, problem(400, "Bad Request", head.error().fault.detail), persistence)
-                                     : response_bytes(*head, answer(*head), persistence);
+        const auto bytes =
+            malformed ? response_bytes(none, problem(400, "Bad Request", head.error().fault.detail), persistence)
+                      : response_bytes(*head, answer(*head), persistence);
         const std::array<boost::asio::const_buffer, 1> pieces{boost::asio::buffer(bytes)};
         connection.stream().deadline(write_limit);
         const auto written = co_await connection.stream().write(pieces);

@@ -1,6 +1,6 @@
 #pragma once
-// The operator's listener (contract §5): liveness, readiness, metrics and the policies as loaded. Never on the data port.
-// Look-up and mending of records are not offered yet and answer 501 by name.
+// The operator's listener (contract §5): liveness, readiness, metrics and the policies as loaded. Never on the data
+// port. Look-up and mending of records are not offered yet and answer 501 by name.
 
 #include <boost/asio/awaitable.hpp>
 #include <memory>

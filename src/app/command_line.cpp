@@ -48,7 +48,8 @@ int run(int argc, char** argv) {
     add_config_option(*serve, config_file);
     auto* check = program.add_subcommand("check", "validate a configuration file and print every error");
     add_config_option(*check, config_file);
-    auto* explain = program.add_subcommand("explain", "print the route and the complete policy that a request would meet");
+    auto* explain =
+        program.add_subcommand("explain", "print the route and the complete policy that a request would meet");
     add_config_option(*explain, config_file);
     explain->add_option("METHOD", method, "POST, say")->required();
     explain->add_option("URL", url, "http://host/path?query or /path")->required();

@@ -1,5 +1,6 @@
 #pragma once
-// The commands that read a configuration and say something about it: check, explain and migrate. Each returns its exit code.
+// The commands that read a configuration and say something about it: check, explain and migrate. Each returns its exit
+// code.
 
 #include <optional>
 #include <string>

@@ -94,7 +94,8 @@ void Server::make_workers() {
         auto& thread = threads_.emplace_back(shared_);
         std::vector<std::unique_ptr<store::Backend>> backends;
         for (std::size_t n = 0; n < each; ++n) backends.push_back(database_->connect(thread.executor()));
-        auto store = store::make_batched_store(thread.executor(), std::move(backends), store::BatcherLimits(), metrics_);
+        auto store =
+            store::make_batched_store(thread.executor(), std::move(backends), store::BatcherLimits(), metrics_);
         thread.set_worker(std::make_unique<proxy::Worker>(thread.executor(), shared_, std::move(store), threads));
     }
 }
@@ -126,15 +127,12 @@ void Server::run() {
     threads_.front().add_service(look_after_store());
     threads_.front().add_service(reap_expired(threads_.front().worker()));
     for (auto& thread : threads_) thread.start();
-    admin_tasks_.spawn(admin_listener_->run([this](std::unique_ptr<net::Stream> stream) {
-        admin_tasks_.spawn(admin_.serve(std::move(stream)));
-    }));
+    admin_tasks_.spawn(admin_listener_->run(
+        [this](std::unique_ptr<net::Stream> stream) { admin_tasks_.spawn(admin_.serve(std::move(stream))); }));
     admin_tasks_.spawn(handle_signals());
     main_context_.run();
     access_log_.flush();
 }
-
-// --- the store -------------------------------------------------------------------------------------------------------------
 
 void Server::note_store(std::string trouble) {
     const std::lock_guard lock(store_trouble_mutex_);
@@ -185,8 +183,6 @@ std::vector<std::string> Server::reasons_not_ready() const {
     if (!store_trouble_.empty()) reasons.push_back("store: " + store_trouble_);
     return reasons;
 }
-
-// --- signals ---------------------------------------------------------------------------------------------------------------
 
 asio::awaitable<void> Server::handle_signals() {
     for (;;) {

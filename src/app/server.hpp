@@ -1,6 +1,6 @@
 #pragma once
-// The running program: threads, store, admin listener, background work and signals, wired together. Nothing of the product is decided
-// here.
+// The running program: threads, store, admin listener, background work and signals, wired together. Nothing of the
+// product is decided here.
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
@@ -43,7 +43,8 @@ class Server final : public admin::Status {
     void bind_all();
     void bind_admin();
 
-    /// Watches the store, brings its schema up to date when that could not be done at the start, and removes what has expired.
+    /// Watches the store, brings its schema up to date when that could not be done at the start, and removes what has
+    /// expired.
     boost::asio::awaitable<void> look_after_store();
     boost::asio::awaitable<void> reap_expired(proxy::Worker& worker);
     boost::asio::awaitable<std::string> prepare_schema();

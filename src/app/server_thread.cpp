@@ -11,8 +11,10 @@ namespace asio = boost::asio;
 ServerThread::ServerThread(proxy::Shared& shared)
     : stay_(context_.get_executor()),
       shared_(shared),
-      services_(context_.get_executor(), [this](std::exception_ptr) { shared_.log.debug("a service of a thread ended"); }),
-      ending_(context_.get_executor(), [this](std::exception_ptr) { shared_.log.error("the drain of a thread broke off"); }) {}
+      services_(context_.get_executor(),
+                [this](std::exception_ptr) { shared_.log.debug("a service of a thread ended"); }),
+      ending_(context_.get_executor(),
+              [this](std::exception_ptr) { shared_.log.error("the drain of a thread broke off"); }) {}
 
 ServerThread::~ServerThread() { join(); }
 

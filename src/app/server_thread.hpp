@@ -1,6 +1,6 @@
 #pragma once
-// One core of the server: an io_context on a thread of its own with its worker, listeners and open sessions (design §5). An exchange
-// never leaves its thread.
+// One core of the server: an io_context on a thread of its own with its worker, listeners and open sessions (design
+// §5). An exchange never leaves its thread.
 
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
@@ -40,7 +40,8 @@ class ServerThread {
 
     void start();
 
-    /// From any thread: accepts no more, closes idle connections, lets exchanges finish for at most `limit`, then ends the thread.
+    /// From any thread: accepts no more, closes idle connections, lets exchanges finish for at most `limit`, then ends
+    /// the thread.
     void drain(std::chrono::milliseconds limit);
     void join();
 

@@ -1,5 +1,6 @@
 #pragma once
-// The loaded configuration: plain values, every reference resolved, every default in place. Reference of the keys: config/README.md.
+// The loaded configuration: plain values, every reference resolved, every default in place. Reference of the keys:
+// config/README.md.
 
 #include <chrono>
 #include <cstdint>
@@ -74,9 +75,10 @@ struct Upstream {
 
 /// Where a policy value came from, for `explain` and the policy page.
 struct PolicyValue {
-    std::string key;     ///< "in_flight.wait"
-    std::string value;   ///< as YAML would write it
-    std::string origin;  ///< "default", "preset ietf", "policy money", "route create-payment" (with ":LINE" for written ones)
+    std::string key;    ///< "in_flight.wait"
+    std::string value;  ///< as YAML would write it
+    std::string
+        origin;  ///< "default", "preset ietf", "policy money", "route create-payment" (with ":LINE" for written ones)
 };
 
 struct Route {
@@ -84,8 +86,8 @@ struct Route {
     core::RouteMatch match;
     std::size_t upstream = 0;            ///< index into Config::upstreams
     std::optional<core::Policy> policy;  ///< none: a plain proxy route
-    /// The methods that the policy holds for: those of the match without the safe ones, else POST and PATCH (R1, R2, R6).
-    /// Empty without a policy and with `mode: off`: everything is then plainly proxied.
+    /// The methods that the policy holds for: those of the match without the safe ones, else POST and PATCH (R1, R2,
+    /// R6). Empty without a policy and with `mode: off`: everything is then plainly proxied.
     std::vector<std::string> enforced_methods;
     std::vector<PolicyValue> policy_values;
 };

@@ -33,11 +33,11 @@ struct Answered {
 using UpstreamOutcome = std::variant<Failure, Answered>;
 
 enum class Verdict : std::uint8_t {
-    complete,              ///< record the response
-    complete_unreplayable, ///< record that it was executed, without the response
-    complete_failure,      ///< `unknown_outcome: fail`: record the proxy's own 502/504 (or the upstream's) as the result
-    release,               ///< nothing was done: the key is free
-    unknown,               ///< it may have been done
+    complete,               ///< record the response
+    complete_unreplayable,  ///< record that it was executed, without the response
+    complete_failure,  ///< `unknown_outcome: fail`: record the proxy's own 502/504 (or the upstream's) as the result
+    release,           ///< nothing was done: the key is free
+    unknown,           ///< it may have been done
 };
 
 /// `attempt`: 1 for the first forward. From the second on a release becomes unknown: an earlier attempt may have acted.

@@ -1,6 +1,7 @@
 #pragma once
-// The decision (design: "a pure function"): what a keyed request gets, given its policy, the record that stood when it tried to
-// claim, and what is known of the request. No I/O, no clock. The exchange carries out the action and nothing else.
+// The decision (design: "a pure function"): what a keyed request gets, given its policy, the record that stood when it
+// tried to claim, and what is known of the request. No I/O, no clock. The exchange carries out the action and nothing
+// else.
 
 #include <optional>
 #include <variant>

@@ -1,6 +1,7 @@
 #pragma once
-// What makes a request "the same request" (R41-R45, R51, R54). Each part that the policy includes is hashed on its own with
-// SHA-256, and the fingerprint is the hash of those hashes in the policy's order, so that no bytes can slide from one part into another.
+// What makes a request "the same request" (R41-R45, R51, R54). Each part that the policy includes is hashed on its own
+// with SHA-256, and the fingerprint is the hash of those hashes in the policy's order, so that no bytes can slide from
+// one part into another.
 
 #include <array>
 #include <cstdint>
@@ -22,7 +23,8 @@ using Digest = std::array<std::uint8_t, 32>;
 struct Fingerprint {
     std::string recipe;
     Digest digest{};
-    std::vector<std::uint64_t> parts;  ///< first 8 bytes of each part's hash, in the recipe's order: tells which part differs
+    std::vector<std::uint64_t>
+        parts;  ///< first 8 bytes of each part's hash, in the recipe's order: tells which part differs
 
     friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
@@ -55,8 +57,8 @@ class Sha256 {
 /// The fingerprint of a request whose content hashes to `body`. Content means the bytes without transfer coding (R42).
 Fingerprint fingerprint(const FingerprintRule& rule, const RequestHead& head, const Digest& body);
 
-/// The part in which two fingerprints of one recipe differ, by the contract's words (method, path, query, header, body);
-/// empty when they are equal or the recipes differ.
+/// The part in which two fingerprints of one recipe differ, by the contract's words (method, path, query, header,
+/// body); empty when they are equal or the recipes differ.
 std::string differing_part(const Fingerprint& a, const Fingerprint& b);
 
 }  // namespace oncegate::core

@@ -46,8 +46,6 @@ std::optional<std::string> Fields::combined(std::string_view name) const {
     return joined;
 }
 
-bool operator==(const Fields& a, const Fields& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
-}
+bool operator==(const Fields& a, const Fields& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
 
 }  // namespace oncegate::core

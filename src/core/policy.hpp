@@ -1,6 +1,7 @@
 #pragma once
-// The idempotency policy of one route, complete: every choice the configuration offers, as plain values with the documented
-// defaults. `config/load` fills it once; after that no text is parsed again. Meaning of each key: config/README.md.
+// The idempotency policy of one route, complete: every choice the configuration offers, as plain values with the
+// documented defaults. `config/load` fills it once; after that no text is parsed again. Meaning of each key:
+// config/README.md.
 
 #include <bitset>
 #include <chrono>
@@ -26,7 +27,9 @@ class StatusSet {
         for (int status = first; status <= last; ++status) bits_.set(static_cast<std::size_t>(status));
         return *this;
     }
-    bool contains(int status) const { return status >= 0 && status < 600 && bits_.test(static_cast<std::size_t>(status)); }
+    bool contains(int status) const {
+        return status >= 0 && status < 600 && bits_.test(static_cast<std::size_t>(status));
+    }
     bool empty() const { return bits_.none(); }
     bool overlaps(const StatusSet& other) const { return (bits_ & other.bits_).any(); }
     /// "307, 308, 500-599": the shortest list of numbers and ranges.
@@ -39,8 +42,6 @@ class StatusSet {
 };
 
 enum class Mode : std::uint8_t { enforce, shadow, off };
-
-// --- key ---------------------------------------------------------------------------------------------------------------
 
 enum class KeySyntax : std::uint8_t { string, bare, any };
 
@@ -70,8 +71,6 @@ struct KeyRule {
     std::shared_ptr<const KeyPattern> pattern;
     bool reject_personal_data = false;
 };
-
-// --- whose key, and what is the same request ------------------------------------------------------------------------------
 
 struct ScopePart {
     enum class Kind : std::uint8_t { route, method, host, path, header, jwt, client_cert, client_ip, auth };
@@ -105,8 +104,6 @@ struct FingerprintRule {
     int mismatch_status = 422;
 };
 
-// --- while it runs, and when nobody knows -----------------------------------------------------------------------------------
-
 struct InFlightRule {
     enum class Action : std::uint8_t { reject, wait };
     Action action = Action::reject;
@@ -121,8 +118,6 @@ struct AskRule {
     StatusSet done{200};
     StatusSet not_done{404};
 };
-
-// --- what is kept and given back --------------------------------------------------------------------------------------------
 
 enum class AcceptEncoding : std::uint8_t { as_is, identity };
 

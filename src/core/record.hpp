@@ -1,6 +1,7 @@
 #pragma once
-// What the store keeps about one key, as the rest of the program sees it. States and their meaning: ARCHITECTURE.md, "A record's life".
-// Times are the store's own clock (R73), in milliseconds since 1970; no other clock is ever compared with them.
+// What the store keeps about one key, as the rest of the program sees it. States and their meaning: ARCHITECTURE.md, "A
+// record's life". Times are the store's own clock (R73), in milliseconds since 1970; no other clock is ever compared
+// with them.
 
 #include <array>
 #include <cstdint>

@@ -18,7 +18,8 @@ std::string host_without_port(const RequestHead& head) {
     return host;
 }
 
-/// Nothing when the request lacks the part. An empty field counts as absent: it would be one scope for all careless clients (R37).
+/// Nothing when the request lacks the part. An empty field counts as absent: it would be one scope for all careless
+/// clients (R37).
 std::optional<std::string> value_of(const ScopePart& part, const ScopeSource& source) {
     switch (part.kind) {
         case ScopePart::Kind::route: return std::string(source.route);

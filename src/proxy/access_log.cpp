@@ -12,7 +12,8 @@ namespace oncegate::proxy {
 
 namespace {
 
-/// Request bytes need not be UTF-8, and a log line must be valid JSON all the same: bytes from 0x80 on are written as if Latin-1.
+/// Request bytes need not be UTF-8, and a log line must be valid JSON all the same: bytes from 0x80 on are written as
+/// if Latin-1.
 void append_quoted(std::string& out, std::string_view text) {
     constexpr std::string_view digits = "0123456789abcdef";
     out.push_back('"');
@@ -57,8 +58,8 @@ std::string rfc3339(std::int64_t unix_ms) {
     gmtime_r(&seconds, &parts);
     std::array<char, 64> text{};
     std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
-    length += static_cast<std::size_t>(std::snprintf(text.data() + length, text.size() - length, ".%03dZ",
-                                                     static_cast<int>(unix_ms % 1000)));
+    length += static_cast<std::size_t>(
+        std::snprintf(text.data() + length, text.size() - length, ".%03dZ", static_cast<int>(unix_ms % 1000)));
     return {text.data(), length};
 }
 
@@ -130,7 +131,8 @@ AccessLog::~AccessLog() = default;
 
 void AccessLog::write(const Report& report) {
     using std::chrono::system_clock;
-    const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(system_clock::now().time_since_epoch()).count();
+    const auto now =
+        std::chrono::duration_cast<std::chrono::milliseconds>(system_clock::now().time_since_epoch()).count();
     const auto line = format_ == config::Log::Format::json ? json_line(report, now) : text_line(report, now);
     sink_->logger.info(spdlog::string_view_t(line.data(), line.size()));
 }

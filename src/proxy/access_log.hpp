@@ -1,5 +1,6 @@
 #pragma once
-// One line a request, with the fields of contract §5: JSON, or text for people. The key itself appears only with `log.keys: plain` (R40).
+// One line a request, with the fields of contract §5: JSON, or text for people. The key itself appears only with
+// `log.keys: plain` (R40).
 
 #include <memory>
 #include <string>

@@ -4,6 +4,7 @@
 
 #include "core/forwarding.hpp"
 #include "net/head_reader.hpp"
+#include "proxy/request.hpp"
 
 namespace oncegate::proxy {
 
@@ -12,7 +13,8 @@ using core::Failure;
 
 namespace {
 
-/// When the upstream stopped reading it may have answered already (413, say): its answer is waited for, but not for long.
+/// When the upstream stopped reading it may have answered already (413, say): its answer is waited for, but not for
+/// long.
 constexpr std::chrono::milliseconds answer_after_broken_write{1'000};
 constexpr std::size_t response_head_bytes_max = 256U << 10;
 
@@ -39,12 +41,12 @@ asio::awaitable<net::IoResult> Attempt::send(const core::RequestHead& head, cons
     co_return co_await writer.finish();
 }
 
-asio::awaitable<Reached<core::ResponseHead>> Attempt::forward(const core::RequestHead& head,
-                                                              const core::Framing& framing,
+asio::awaitable<Reached<core::ResponseHead>> Attempt::forward(core::RequestHead head, core::Framing framing,
                                                               const net::BodySpill& body, ClientSide& client) {
     auto taken = co_await worker_.upstreams[upstream_]->take();
     if (taken.has_error()) co_return Failure{Failure::Cause::unreachable, 0};
     connection_.emplace(std::move(*taken));
+    head = addressed_to(std::move(head), connection_->server());
 
     const auto sent = co_await send(head, framing, body);
     const bool nothing_left = bytes_sent() == 0;

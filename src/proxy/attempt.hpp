@@ -1,6 +1,6 @@
 #pragma once
-// One forward of one request: a connection, the request's bytes, the response's head, and what is known when it breaks. It never sends
-// twice (R60). What the outcome means for the record is core/classify's to say.
+// One forward of one request: a connection, the request's bytes, the response's head, and what is known when it breaks.
+// It never sends twice (R60). What the outcome means for the record is core/classify's to say.
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/system/result.hpp>
@@ -24,8 +24,7 @@ class Attempt {
     Attempt(Worker& worker, std::size_t upstream) : worker_(worker), upstream_(upstream) {}
 
     /// Sends head and body and reads the final response head. Interim responses go to the client on the way (R77).
-    boost::asio::awaitable<Reached<core::ResponseHead>> forward(const core::RequestHead& head,
-                                                                const core::Framing& framing,
+    boost::asio::awaitable<Reached<core::ResponseHead>> forward(core::RequestHead head, core::Framing framing,
                                                                 const net::BodySpill& body, ClientSide& client);
 
     /// The response's body, once forward() has given its head.

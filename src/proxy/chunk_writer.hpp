@@ -1,5 +1,6 @@
 #pragma once
-// A large body on its way into the store: gathered into chunks of one size, up to the policy's limit, so that memory stays bounded.
+// A large body on its way into the store: gathered into chunks of one size, up to the policy's limit, so that memory
+// stays bounded.
 
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>

@@ -89,7 +89,8 @@ asio::awaitable<void> ClientSide::interim(const core::ResponseHead& head) {
 
 std::string ClientSide::head_bytes(const core::ResponseHead& head, core::Framing framing) {
     status_ = head.status;
-    // A client that still waits for 100 may or may not send its body after this answer: nothing that follows can be read safely.
+    // A client that still waits for 100 may or may not send its body after this answer: nothing that follows can be
+    // read safely.
     if (awaits_continue_ || framing.kind == core::Framing::Kind::until_close) persistence_ = net::Persistence::close;
     return net::response_head_bytes(head, framing, request_.version, persistence_);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The client's half of one request: its body coming in, and exactly one answer going out. A client that goes away is remembered, not
-// reported: the exchange behind it goes on (R64). Framing follows the client's version (R76, R127).
+// The client's half of one request: its body coming in, and exactly one answer going out. A client that goes away is
+// remembered, not reported: the exchange behind it goes on (R64). Framing follows the client's version (R76, R127).
 
 #include <chrono>
 #include <cstdint>
@@ -38,8 +38,8 @@ class ClientSide {
     /// The proxy's own answer.
     boost::asio::awaitable<void> refuse(const core::Problem& problem, std::string_view policy_page);
 
-    /// Begins an answer whose body follows piece by piece. `framing` is the upstream's; the client's is derived from it.
-    /// For an answer without content (HEAD, 304) `declared` says what the head announces.
+    /// Begins an answer whose body follows piece by piece. `framing` is the upstream's; the client's is derived from
+    /// it. For an answer without content (HEAD, 304) `declared` says what the head announces.
     void begin(core::ResponseHead head, core::Framing framing);
     boost::asio::awaitable<void> write(std::string_view piece);
     /// The last piece and the end of the body in one write.
@@ -51,7 +51,8 @@ class ClientSide {
     /// The answer is the last on this connection.
     void close_after() { persistence_ = net::Persistence::close; }
 
-    /// Reads off what is left of the request's body, within a bound, and says whether another request may follow (R128).
+    /// Reads off what is left of the request's body, within a bound, and says whether another request may follow
+    /// (R128).
     boost::asio::awaitable<net::Persistence> settle();
 
     bool gone() const { return gone_; }
@@ -82,8 +83,8 @@ class ClientSide {
     bool aborted_ = false;
 };
 
-/// What the client gets for a body that the upstream framed so: a length stays, chunks stay for HTTP/1.1, the end of the
-/// connection is the end of the body for HTTP/1.0 (R127).
+/// What the client gets for a body that the upstream framed so: a length stays, chunks stay for HTTP/1.1, the end of
+/// the connection is the end of the body for HTTP/1.0 (R127).
 core::Framing framing_for(core::HttpVersion client, core::Framing upstream);
 
 /// What a head without content announces (an answer to HEAD, or a 304): its Content-Length, or chunked, or nothing.

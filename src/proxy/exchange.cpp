@@ -4,8 +4,8 @@
 
 #include <boost/asio/steady_timer.hpp>
 
-#include "proxy/replay.hpp"
 #include "proxy/relay.hpp"
+#include "proxy/replay.hpp"
 
 namespace oncegate::proxy {
 
@@ -53,8 +53,6 @@ asio::awaitable<void> Exchange::run() {
         }
     }
 }
-
-// --- the store decides ---------------------------------------------------------------------------------------------------
 
 asio::awaitable<Exchange::Progress> Exchange::with_permit(InFlight::Permit permit) {
     auto claim = claim_of(ticket_->fingerprint);
@@ -122,8 +120,8 @@ asio::awaitable<Exchange::Progress> Exchange::store_is_down(store::StoreFault fa
         co_return Progress::answered;
     }
     if (fault.certainty == store::StoreFault::Certainty::uncertain) {
-        // The claim may stand although nothing will be forwarded for it. Free it as soon as that can be said; a claim that may
-        // have been a takeover goes back to unknown instead.
+        // The claim may stand although nothing will be forwarded for it. Free it as soon as that can be said; a claim
+        // that may have been a takeover goes back to unknown instead.
         const store::Hold hold{ticket_->id, owner, 0};
         Settlement settlement = store::Release{hold};
         if (policy_.unknown_outcome != core::UnknownOutcome::hold) {
@@ -134,8 +132,6 @@ asio::awaitable<Exchange::Progress> Exchange::store_is_down(store::StoreFault fa
     co_await reject(ProblemKind::store_unavailable, nullptr);
     co_return Progress::answered;
 }
-
-// --- someone else is at it -------------------------------------------------------------------------------------------------
 
 asio::awaitable<Exchange::Progress> Exchange::with_watch(InFlight::Watch watch) {
     std::optional<InFlight::News> news;
@@ -186,8 +182,6 @@ asio::awaitable<Exchange::Progress> Exchange::wait_elsewhere(InFlight::Permit pe
     }
 }
 
-// --- the claim is ours -----------------------------------------------------------------------------------------------------
-
 asio::awaitable<void> Exchange::forward(InFlight::Permit permit, store::Claimed claimed, core::OwnerToken owner) {
     permit.running();
     auto& metrics = request_.worker.shared.metrics;
@@ -197,12 +191,12 @@ asio::awaitable<void> Exchange::forward(InFlight::Permit permit, store::Claimed 
 
     auto held = held_of(std::move(permit), claimed, owner);
     Attempt attempt(request_.worker, request_.route.upstream);
-    const auto head = upstream_head(claimed.attempt);
+    auto head = upstream_head(claimed.attempt);
     const auto framing = upstream_framing();
     Reached<core::ResponseHead> answer = core::Failure{};
     {
         const Stopwatch watch(request_.report.upstream);
-        answer = co_await attempt.forward(head, framing, ticket_->body, request_.client);
+        answer = co_await attempt.forward(std::move(head), framing, ticket_->body, request_.client);
     }
     metrics.upstream_answered(request_.route.upstream, request_.report.upstream);
 
@@ -215,8 +209,6 @@ asio::awaitable<void> Exchange::forward_unprotected() {
     request_.worker.shared.metrics.unrecorded(request_.route_index);
     co_await relay_buffered(request_, ticket_->body, upstream_head(1), upstream_framing());
 }
-
-// --- small answers ---------------------------------------------------------------------------------------------------------
 
 asio::awaitable<void> Exchange::reject(ProblemKind kind, const core::Fingerprint* standing) {
     core::Problem problem;
@@ -271,7 +263,8 @@ milliseconds Exchange::patience_left() const {
 core::RequestHead Exchange::upstream_head(std::uint32_t attempt) const {
     auto head = request_.upstream_head();
     head.fields.remove("Upgrade");
-    if (policy_.record.accept_encoding == core::AcceptEncoding::identity) head.fields.set("Accept-Encoding", "identity");
+    if (policy_.record.accept_encoding == core::AcceptEncoding::identity)
+        head.fields.set("Accept-Encoding", "identity");
     if (attempt > 1) head.fields.set("Idempotency-Attempt", std::to_string(attempt));
     return head;
 }

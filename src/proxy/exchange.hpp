@@ -1,6 +1,6 @@
 #pragma once
-// One keyed request, from its key to its answer. Carries out what core/decide and core/classify say and reads like section 3 of the
-// contract: claim, then by what stood there forward, replay, wait, take over or refuse.
+// One keyed request, from its key to its answer. Carries out what core/decide and core/classify say and reads like
+// section 3 of the contract: claim, then by what stood there forward, replay, wait, take over or refuse.
 
 #include <boost/asio/awaitable.hpp>
 #include <chrono>

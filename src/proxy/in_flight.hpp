@@ -1,6 +1,6 @@
 #pragma once
-// The keys that this process is busy with. A duplicate that arrives here costs no query and is woken, not polled (design §5).
-// It only ever saves work: who may forward is decided by the store's claim alone.
+// The keys that this process is busy with. A duplicate that arrives here costs no query and is woken, not polled
+// (design §5). It only ever saves work: who may forward is decided by the store's claim alone.
 
 #include <array>
 #include <boost/asio/any_io_executor.hpp>
@@ -43,7 +43,8 @@ class InFlight {
         /// The key is now known to be running: those who came in while it was being looked up hear of it.
         void running();
 
-        /// Gives the key up. `record`: a finished record that duplicates may answer from; null when they must look again.
+        /// Gives the key up. `record`: a finished record that duplicates may answer from; null when they must look
+        /// again.
         void leave(std::shared_ptr<const core::Record> record);
 
      private:

@@ -29,11 +29,13 @@ asio::awaitable<bool> read_body(Request& request, net::BodySpill& body, core::Sh
             request.client.close_after();
             request.report.outcome = Outcome::rejected;
             if (piece.error().kind == net::BodyFault::Kind::malformed) {
-                co_await request.refuse(problem_of(ProblemKind::bad_request, "The request body's framing is malformed."),
-                                        Outcome::rejected);
+                co_await request.refuse(
+                    problem_of(ProblemKind::bad_request, "The request body's framing is malformed."),
+                    Outcome::rejected);
             } else if (piece.error().kind == net::BodyFault::Kind::timed_out) {
-                co_await request.refuse(problem_of(ProblemKind::bad_request, "The request body did not arrive in time.", 408),
-                                        Outcome::rejected);
+                co_await request.refuse(
+                    problem_of(ProblemKind::bad_request, "The request body did not arrive in time.", 408),
+                    Outcome::rejected);
             }
             co_return false;
         }

@@ -1,6 +1,7 @@
 #pragma once
-// What is asked, and by whom: key, scope, body and fingerprint of a request on an enforced route, read before anything else happens
-// (R69). Whatever is wrong with them is answered here, before the store or the upstream hear of the request.
+// What is asked, and by whom: key, scope, body and fingerprint of a request on an enforced route, read before anything
+// else happens (R69). Whatever is wrong with them is answered here, before the store or the upstream hear of the
+// request.
 
 #include <boost/asio/awaitable.hpp>
 #include <optional>
@@ -30,7 +31,8 @@ struct KeyFound {
     std::vector<core::ScopeValue> scope;
 };
 
-/// Nothing when it was answered with a problem, or when the request carries no key and needs none (`missing` is then set).
+/// Nothing when it was answered with a problem, or when the request carries no key and needs none (`missing` is then
+/// set).
 boost::asio::awaitable<std::optional<KeyFound>> find_key(Request& request, bool& missing);
 
 /// Reads the body whole and makes the ticket; nothing when the request was answered or broke off (R65).

@@ -1,6 +1,7 @@
 #pragma once
-// Renews the leases of the attempts that run in this worker, at a third of each lease (R66), for as long as their guards live.
-// One loop for all of them; a request shorter than a third of its lease costs nothing but an entry in a map.
+// Renews the leases of the attempts that run in this worker, at a third of each lease (R66), for as long as their
+// guards live. One loop for all of them; a request shorter than a third of its lease costs nothing but an entry in a
+// map.
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>

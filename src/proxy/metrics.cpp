@@ -20,11 +20,11 @@ using prometheus::Family;
 using prometheus::Gauge;
 using prometheus::Histogram;
 
-const Histogram::BucketBoundaries seconds_buckets{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
-                                                  0.1,    0.25,  0.5,    1,     2.5,  5,     10,   30};
+const Histogram::BucketBoundaries seconds_buckets{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
+                                                  0.25,   0.5,   1,      2.5,   5,    10,    30};
 const Histogram::BucketBoundaries batch_buckets{1, 2, 4, 8, 16, 32, 64, 128};
 
-constexpr std::array<const char*, 9> operation_names{"claim", "complete",  "release", "mark_unknown", "renew",
+constexpr std::array<const char*, 9> operation_names{"claim",  "complete",  "release",   "mark_unknown", "renew",
                                                      "lookup", "put_chunk", "get_chunk", "reap"};
 
 double in_seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
@@ -125,7 +125,8 @@ Metrics::Metrics(const std::vector<std::string>& routes, const std::vector<std::
     }
     constexpr std::array<const char*, 4> kinds{"unreachable", "timeout", "overloaded", "refused"};
     for (std::size_t i = 0; i < kinds.size(); ++i) f.faults[i] = &f.store_faults.Add({{"kind", kinds[i]}});
-    f.connections = {&f.connections_family.Add({{"side", "client"}}), &f.connections_family.Add({{"side", "upstream"}})};
+    f.connections = {&f.connections_family.Add({{"side", "client"}}),
+                     &f.connections_family.Add({{"side", "upstream"}})};
     BuildGauge()
         .Name("oncegate_build_info")
         .Help("Always 1; the labels say which build runs")
@@ -178,7 +179,9 @@ void Metrics::operation_done(std::string_view operation, std::chrono::nanosecond
 
 void Metrics::batch_done(std::size_t operations) { families_->batch_size.Observe(static_cast<double>(operations)); }
 
-void Metrics::fault(const store::StoreFault& fault) { families_->faults[static_cast<std::size_t>(fault.kind)]->Increment(); }
+void Metrics::fault(const store::StoreFault& fault) {
+    families_->faults[static_cast<std::size_t>(fault.kind)]->Increment();
+}
 
 std::string Metrics::text() const { return prometheus::TextSerializer().Serialize(families_->registry.Collect()); }
 

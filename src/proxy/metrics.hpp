@@ -1,5 +1,6 @@
 #pragma once
-// Every metric of contract §5 that exists, registered once and found by plain calls. One object for the process; all calls from any thread.
+// Every metric of contract §5 that exists, registered once and found by plain calls. One object for the process; all
+// calls from any thread.
 
 #include <atomic>
 #include <chrono>
@@ -17,7 +18,8 @@ namespace oncegate::proxy {
 class Metrics final : public store::StoreObserver {
  public:
     /// `routes`, `upstreams`: names, whose positions the calls below use.
-    Metrics(const std::vector<std::string>& routes, const std::vector<std::string>& upstreams, std::string_view version);
+    Metrics(const std::vector<std::string>& routes, const std::vector<std::string>& upstreams,
+            std::string_view version);
     ~Metrics() override;
 
     static constexpr std::size_t no_route = static_cast<std::size_t>(-1);

@@ -1,5 +1,6 @@
 #pragma once
-// What became of one request: the values that metrics and access log are made of. Filled on the way, written in one place (session).
+// What became of one request: the values that metrics and access log are made of. Filled on the way, written in one
+// place (session).
 
 #include <array>
 #include <chrono>
@@ -11,14 +12,30 @@ namespace oncegate::proxy {
 
 /// The `outcome` label of contract §5.
 enum class Outcome : std::uint8_t {
-    forwarded, replayed, refreshed, in_flight, key_reused, key_missing, key_invalid, key_expired, principal_missing,
-    unauthorized, accepted, outcome_unknown, not_replayable, store_unavailable, bad_gateway, timeout, passthrough, rejected,
+    forwarded,
+    replayed,
+    refreshed,
+    in_flight,
+    key_reused,
+    key_missing,
+    key_invalid,
+    key_expired,
+    principal_missing,
+    unauthorized,
+    accepted,
+    outcome_unknown,
+    not_replayable,
+    store_unavailable,
+    bad_gateway,
+    timeout,
+    passthrough,
+    rejected,
 };
 
 inline constexpr std::array<std::string_view, 18> outcome_names{
-    "forwarded", "replayed", "refreshed", "in_flight", "key_reused", "key_missing", "key_invalid", "key_expired",
-    "principal_missing", "unauthorized", "accepted", "outcome_unknown", "not_replayable", "store_unavailable",
-    "bad_gateway", "timeout", "passthrough", "rejected"};
+    "forwarded",      "replayed",          "refreshed",         "in_flight",    "key_reused",  "key_missing",
+    "key_invalid",    "key_expired",       "principal_missing", "unauthorized", "accepted",    "outcome_unknown",
+    "not_replayable", "store_unavailable", "bad_gateway",       "timeout",      "passthrough", "rejected"};
 
 constexpr std::string_view name_of(Outcome outcome) { return outcome_names[static_cast<std::size_t>(outcome)]; }
 
@@ -27,11 +44,11 @@ struct Report {
     std::string method;
     std::string path;  ///< without the query, which may hold secrets
     Outcome outcome = Outcome::rejected;
-    int status = 0;            ///< as sent; 0: the client was gone before anything was sent
-    std::string key_hash;      ///< first half of the record id: a hash over scope and key
-    std::string key;           ///< filled with `log.keys: plain` only
-    std::string fingerprint;   ///< first digits
-    std::uint32_t attempt = 0; ///< 0: none was made
+    int status = 0;             ///< as sent; 0: the client was gone before anything was sent
+    std::string key_hash;       ///< first half of the record id: a hash over scope and key
+    std::string key;            ///< filled with `log.keys: plain` only
+    std::string fingerprint;    ///< first digits
+    std::uint32_t attempt = 0;  ///< 0: none was made
     bool replayed = false;
     std::uint64_t bytes_in = 0;
     std::uint64_t bytes_out = 0;

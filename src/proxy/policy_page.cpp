@@ -18,12 +18,14 @@ constexpr std::string_view page_path = "/.well-known/idempotency";
 
 constexpr std::string_view promise =
     "A request with an idempotency key is forwarded automatically at most once within the key's lifetime; every later "
-    "request with the same key gets the recorded response. This is not exactly-once: when a forwarded request breaks off, "
+    "request with the same key gets the recorded response. This is not exactly-once: when a forwarded request breaks "
+    "off, "
     "its outcome is unknown, and the answer says so.";
 
 std::string_view syntax_text(core::KeySyntax syntax) {
     switch (syntax) {
-        case core::KeySyntax::string: return "a Structured Field String in double quotes (RFC 9651), such as \"8e03978e-40d5\"";
+        case core::KeySyntax::string:
+            return "a Structured Field String in double quotes (RFC 9651), such as \"8e03978e-40d5\"";
         case core::KeySyntax::bare: return "the bare value, such as 8e03978e-40d5";
         case core::KeySyntax::any: return "bare, or a Structured Field String in double quotes; both name the same key";
     }
@@ -41,7 +43,8 @@ std::string key_fields(const core::KeyRule& rule) {
     std::string out;
     for (const auto& alternative : rule.from) {
         if (!out.empty()) out.append(" or ");
-        for (std::size_t i = 0; i < alternative.size(); ++i) out.append(i > 0 ? " and " : "").append(alternative[i].name);
+        for (std::size_t i = 0; i < alternative.size(); ++i)
+            out.append(i > 0 ? " and " : "").append(alternative[i].name);
     }
     return out;
 }
@@ -64,12 +67,13 @@ json::object route_json(const config::Route& route) {
             {"host", route.match.host},
             {"path", route.match.path ? route.match.path->text() : "/**"},
             {"methods", std::move(methods)},
-            {"key", {{"from", key_fields(policy.key)},
-                     {"required", policy.key.required == core::KeyRule::Required::yes},
-                     {"syntax", syntax_text(policy.key.syntax)},
-                     {"min_length", policy.key.min_length},
-                     {"max_length", policy.key.max_length},
-                     {"pattern", policy.key.pattern_text}}},
+            {"key",
+             {{"from", key_fields(policy.key)},
+              {"required", policy.key.required == core::KeyRule::Required::yes},
+              {"syntax", syntax_text(policy.key.syntax)},
+              {"min_length", policy.key.min_length},
+              {"max_length", policy.key.max_length},
+              {"pattern", policy.key.pattern_text}}},
             {"scope", std::move(scope)},
             {"fingerprint", core::recipe_of(policy.fingerprint)},
             {"mismatch_status", policy.fingerprint.mismatch_status},
@@ -109,10 +113,13 @@ void append_route(std::string& out, const config::Route& route) {
     const bool required = policy.key.required == core::KeyRule::Required::yes;
     std::string scope;
     for (const auto& part : policy.scope) {
-        scope.append(scope.empty() ? "" : ", ").append(core::name_of(part)).append(part.optional ? " (may be absent)" : "");
+        scope.append(scope.empty() ? "" : ", ")
+            .append(core::name_of(part))
+            .append(part.optional ? " (may be absent)" : "");
     }
     out.append("<h3>").append(escaped(route.name)).append("</h3>\n<table>\n");
-    append_row(out, "Requests", joined(route.enforced_methods) + " " + (route.match.path ? route.match.path->text() : "/**"));
+    append_row(out, "Requests",
+               joined(route.enforced_methods) + " " + (route.match.path ? route.match.path->text() : "/**"));
     append_row(out, "Key", key_fields(policy.key) + (required ? ", required" : ", optional"));
     append_row(out, "Syntax", syntax_text(policy.key.syntax));
     append_row(out, "Length", std::to_string(policy.key.min_length) + " to " + std::to_string(policy.key.max_length));
@@ -139,16 +146,18 @@ std::string policy_page_json(const config::Config& config) {
     }
     json::array problems;
     for (const auto kind : core::all_problem_kinds()) problems.push_back(problem_json(kind));
-    return json::serialize(json::object{
-        {"promise", promise}, {"draft", "draft-ietf-httpapi-idempotency-key-header-07"},
-        {"routes", std::move(routes)}, {"problems", std::move(problems)}});
+    return json::serialize(json::object{{"promise", promise},
+                                        {"draft", "draft-ietf-httpapi-idempotency-key-header-07"},
+                                        {"routes", std::move(routes)},
+                                        {"problems", std::move(problems)}});
 }
 
 std::string policy_page_html(const config::Config& config) {
     std::string out =
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>Idempotency policy</title>\n"
-        "<style>body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}"
+        "<style>body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 "
+        "1rem;color-scheme:light dark}"
         "table{border-collapse:collapse}th,td{text-align:left;vertical-align:top;padding:.2rem .8rem .2rem 0}"
         "h3:target{outline:2px solid;outline-offset:4px}</style></head>\n<body>\n<h1>Idempotency policy</h1>\n<p>";
     out.append(escaped(promise)).append("</p>\n<h2>Routes</h2>\n");

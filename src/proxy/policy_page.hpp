@@ -1,7 +1,7 @@
 #pragma once
-// What clients may rely on, at /.well-known/idempotency on the proxy's listeners (R103): for each enforced route whether a key is
-// needed, its syntax, scope, lifetime and statuses, and what each problem means under its fragment. HTML for a browser, JSON for
-// `Accept: application/json`.
+// What clients may rely on, at /.well-known/idempotency on the proxy's listeners (R103): for each enforced route
+// whether a key is needed, its syntax, scope, lifetime and statuses, and what each problem means under its fragment.
+// HTML for a browser, JSON for `Accept: application/json`.
 
 #include <boost/asio/awaitable.hpp>
 #include <string>

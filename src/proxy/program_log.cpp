@@ -41,9 +41,9 @@ ProgramLog::ProgramLog(const config::Log& options)
     : sink_(new Sink{spdlog::logger("oncegate", std::make_shared<spdlog::sinks::stderr_sink_mt>()), options.format}) {
     sink_->logger.set_level(threshold(options.level));
     const bool json = options.format == config::Log::Format::json;
-    sink_->logger.set_pattern(json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","message":%v})"
-                                   : "%Y-%m-%dT%H:%M:%S.%eZ %l %v",
-                              spdlog::pattern_time_type::utc);
+    sink_->logger.set_pattern(
+        json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","message":%v})" : "%Y-%m-%dT%H:%M:%S.%eZ %l %v",
+        spdlog::pattern_time_type::utc);
 }
 
 ProgramLog::~ProgramLog() = default;

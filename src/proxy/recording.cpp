@@ -45,8 +45,9 @@ bool says_no_store(const core::Fields& fields) {
 }
 
 std::string_view unreplayable_reason(Answered::Keeping keeping) {
-    return keeping == Answered::Keeping::no_store ? "the response forbids storing (Cache-Control: no-store)"
-                                                  : "the response is larger than record.body_limit, or its body could not be stored";
+    return keeping == Answered::Keeping::no_store
+               ? "the response forbids storing (Cache-Control: no-store)"
+               : "the response is larger than record.body_limit, or its body could not be stored";
 }
 
 }  // namespace
@@ -228,7 +229,8 @@ asio::awaitable<Recording::Settled> Recording::settle_record(Verdict verdict, co
     const auto settled = co_await settle(*worker.store, settlement);
     if (settled.has_error()) {
         worker.shared.metrics.unrecorded(request_.route_index);
-        worker.settler.later(std::move(settlement), request_.route_index, std::move(held_.permit), std::move(held_.lease));
+        worker.settler.later(std::move(settlement), request_.route_index, std::move(held_.permit),
+                             std::move(held_.lease));
         co_return Settled::not_yet;
     }
     held_.lease.drop();

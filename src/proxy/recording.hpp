@@ -1,7 +1,7 @@
 #pragma once
-// A response on its two ways: to the record and to the client. A small one is recorded first and sent then. A large one streams to
-// the client while its chunks are stored, and its last piece is held back until the record is complete: no client ever holds a whole
-// answer that the record does not.
+// A response on its two ways: to the record and to the client. A small one is recorded first and sent then. A large one
+// streams to the client while its chunks are stored, and its last piece is held back until the record is complete: no
+// client ever holds a whole answer that the record does not.
 
 #include <boost/asio/awaitable.hpp>
 #include <memory>
@@ -36,7 +36,8 @@ class Recording {
     /// The attempt ended without an answer: settles the record and says so to the client.
     boost::asio::awaitable<void> broken_off(core::Failure failure);
 
-    /// Records the proxy's own 502 as the result of an attempt that nobody will hear of again (`unknown_outcome: fail`).
+    /// Records the proxy's own 502 as the result of an attempt that nobody will hear of again (`unknown_outcome:
+    /// fail`).
     boost::asio::awaitable<void> settle_as_failed();
 
  private:

@@ -46,12 +46,14 @@ asio::awaitable<bool> stream_down(Request& request, net::BodyReader& body, core:
             request.client.abort();
             co_return false;
         }
-        if (piece->empty()) break;
+        // The reader knows when a piece is the last: it travels with the end of the body in one write.
+        if (body.finished()) {
+            co_await request.client.write_last(*piece, body.trailers());
+            co_return true;
+        }
         co_await request.client.write(*piece);
         if (request.client.gone()) co_return false;
     }
-    co_await request.client.write_last({}, body.trailers());
-    co_return true;
 }
 
 /// What a response head becomes on its way to the client of a plain route, and what its framing announces.
@@ -91,7 +93,7 @@ asio::awaitable<void> relay(Request& request) {
     auto& connection = taken->connection();
     co_await request.client.invite_body();
 
-    const auto head = request.upstream_head();
+    const auto head = addressed_to(request.upstream_head(), taken->server());
     Upload upload(request, connection);
     net::HeadOr<core::ResponseHead> response = net::NoHead{};
     {
@@ -113,7 +115,8 @@ asio::awaitable<void> relay(Request& request) {
     }
     request.worker.shared.metrics.upstream_answered(request.route.upstream, request.report.upstream);
     request.report.outcome = Outcome::passthrough;
-    if (!upload.done()) request.client.close_after();  // the answer came first: the rest of the request may never be read
+    if (!upload.done())
+        request.client.close_after();  // the answer came first: the rest of the request may never be read
 
     net::BodyReader body(connection, *body_framing, config.server.timeouts.body_idle);
     auto down = down_of(request, *response, *body_framing);
@@ -131,7 +134,7 @@ asio::awaitable<void> relay_buffered(Request& request, const net::BodySpill& bod
     Reached<core::ResponseHead> answer = core::Failure{};
     {
         const Stopwatch watch(request.report.upstream);
-        answer = co_await attempt.forward(head, framing, body, request.client);
+        answer = co_await attempt.forward(std::move(head), framing, body, request.client);
     }
     if (answer.has_error()) {
         const auto& failure = answer.error();

@@ -26,11 +26,15 @@ core::RequestHead Request::upstream_head() const {
     const core::Peer peer{report.client, "http"};
     auto out = core::for_upstream(head(), peer, worker.shared.pseudonym);
     out.version = core::HttpVersion::http11;
-    out.fields.remove("Expect");  // answered here (R123)
     if (!is_traceparent(out.fields.find("traceparent").value_or(""))) {
         out.fields.set("traceparent", make_traceparent(report.trace_id));
     }
     return out;
+}
+
+core::RequestHead addressed_to(core::RequestHead head, const net::UpstreamServer& server) {
+    if (!head.fields.contains("Host")) head.fields.add("Host", server.authority);
+    return head;
 }
 
 Outcome outcome_of(core::ProblemKind kind) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "config/config.hpp"
+#include "net/upstream_pool.hpp"
 #include "proxy/client_side.hpp"
 #include "proxy/outcome.hpp"
 #include "proxy/worker.hpp"
@@ -19,8 +20,8 @@ struct Request {
 
     const core::RequestHead& head() const { return client.request(); }
 
-    /// URL that problem types of this request point to: the route's documentation, or the built-in page on the authority
-    /// that the client used.
+    /// URL that problem types of this request point to: the route's documentation, or the built-in page on the
+    /// authority that the client used.
     std::string policy_page() const;
 
     /// Answers with a problem and notes what became of the request.
@@ -29,6 +30,9 @@ struct Request {
     /// The head that goes to the upstream: hop-by-hop fields gone, forwarding fields and trace context added.
     core::RequestHead upstream_head() const;
 };
+
+/// `head` with a Host field: an HTTP/1.0 client need not send one, and the upstream gets HTTP/1.1 (RFC 9112 §3.2).
+core::RequestHead addressed_to(core::RequestHead head, const net::UpstreamServer& server);
 
 /// The built-in policy page as the client of `head` reaches it.
 std::string built_in_policy_page(const core::RequestHead& head);

@@ -2,6 +2,7 @@
 
 #include "core/forwarding.hpp"
 #include "core/head_rules.hpp"
+#include "net/staged_close.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/relay.hpp"
 #include "proxy/trace.hpp"
@@ -13,8 +14,8 @@ using core::ProblemKind;
 
 namespace {
 
-/// How much of an unread request is read off after a refusal before the connection is closed, so that the client reads the
-/// answer instead of a reset (R128).
+/// How much of an unread request is read off after a refusal before the connection is closed, so that the client reads
+/// the answer instead of a reset (R128).
 constexpr std::size_t lingering_bytes_max = 1U << 20;
 constexpr std::chrono::milliseconds lingering_time{2'000};
 
@@ -83,9 +84,12 @@ asio::awaitable<void> Session::run() {
         if (worker_.shared.draining) break;
         wait = server.timeouts.keep_alive;
     }
-    if (unread_) co_await linger();
     worker_.shared.metrics.connections(Metrics::Side::client, -1);
-    connection_.stream().close();
+    if (unread_) {
+        co_await net::staged_close(connection_, lingering_time, lingering_bytes_max);
+    } else {
+        connection_.stream().close();
+    }
 }
 
 asio::awaitable<void> Session::refuse_head(const net::NoHead& why) {
@@ -103,16 +107,6 @@ asio::awaitable<void> Session::refuse_head(const net::NoHead& why) {
     co_await client.refuse(problem, built_in_policy_page(none));
     write_report(report, client, Metrics::no_route);
     unread_ = true;
-}
-
-asio::awaitable<void> Session::linger() {
-    connection_.stream().deadline(lingering_time);
-    for (std::size_t read = 0; read < lingering_bytes_max;) {
-        connection_.consume(connection_.buffered().size());
-        const auto more = co_await connection_.fill(lingering_bytes_max);
-        if (more.error) co_return;
-        read += more.bytes;
-    }
 }
 
 asio::awaitable<net::Persistence> Session::serve(core::RequestHead head) {
@@ -150,14 +144,17 @@ asio::awaitable<void> Session::dispatch(ClientSide& client, Report& report) {
     const auto& head = client.request();
     report.client = connection_.stream().peer_address();
     if (const auto expect = head.fields.find("Expect"); expect && !core::iequals(*expect, "100-continue")) {
-        co_return co_await refuse(client, problem_of(ProblemKind::bad_request, "The only expectation that is met is 100-continue.", 417));
+        co_return co_await refuse(
+            client, problem_of(ProblemKind::bad_request, "The only expectation that is met is 100-continue.", 417));
     }
     if (head.method == "CONNECT") {
         client.close_after();
         co_return co_await refuse(client, problem_of(ProblemKind::bad_request, "CONNECT is not offered.", 501));
     }
     if (core::loops(head.fields, worker_.shared.pseudonym)) {
-        co_return co_await refuse(client, problem_of(ProblemKind::bad_request, "The request runs in a circle: this proxy has forwarded it before.", 508));
+        co_return co_await refuse(client,
+                                  problem_of(ProblemKind::bad_request,
+                                             "The request runs in a circle: this proxy has forwarded it before.", 508));
     }
     if (asks_for_policy_page(head)) {
         report.outcome = Outcome::passthrough;
@@ -166,7 +163,10 @@ asio::awaitable<void> Session::dispatch(ClientSide& client, Report& report) {
     const auto route = worker_.shared.routes.find(head);
     if (route.has_value()) co_return co_await route_to(client, report, *route);
     if (route.error() == core::RouteTable::Miss::ambiguous) {
-        co_return co_await refuse(client, problem_of(ProblemKind::bad_request, "The path can be read in two ways: it holds an encoded separator, a backslash or a NUL."));
+        co_return co_await refuse(
+            client,
+            problem_of(ProblemKind::bad_request,
+                       "The path can be read in two ways: it holds an encoded separator, a backslash or a NUL."));
     }
     co_await refuse(client, problem_of(ProblemKind::no_route));
 }

@@ -1,6 +1,6 @@
 #pragma once
-// One client connection: its requests in turn, each to the handler that its route asks for. Metrics and access log are written here,
-// once a request is over, and nowhere else.
+// One client connection: its requests in turn, each to the handler that its route asks for. Metrics and access log are
+// written here, once a request is over, and nowhere else.
 
 #include <boost/asio/awaitable.hpp>
 #include <memory>
@@ -30,7 +30,6 @@ class Session {
     boost::asio::awaitable<void> dispatch(ClientSide& client, Report& report);
     boost::asio::awaitable<void> route_to(ClientSide& client, Report& report, std::size_t route);
     boost::asio::awaitable<void> refuse_head(const net::NoHead& why);
-    boost::asio::awaitable<void> linger();
     boost::asio::awaitable<void> refuse(ClientSide& client, core::Problem problem);
     void write_report(Report& report, const ClientSide& client, std::size_t route);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Settles records whose settling failed at first: the upstream's part is over, the client has its answer, and only the store was
-// away (R72). Tries again, with growing pauses, until the store says yes or that the record has moved on.
+// Settles records whose settling failed at first: the upstream's part is over, the client has its answer, and only the
+// store was away (R72). Tries again, with growing pauses, until the store says yes or that the record has moved on.
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -28,9 +28,9 @@ class Settler {
     Settler(store::Store& store, async::TaskSet& tasks, Metrics& metrics, ProgramLog& log)
         : store_(store), tasks_(tasks), metrics_(metrics), log_(log) {}
 
-    /// Goes on trying in the background, for an hour at most. The permit keeps duplicates of this process in order meanwhile and
-    /// the guard keeps the lease. When too much is waiting already the settlement is dropped: the lease then passes, and the
-    /// outcome is unknown, which is the truth.
+    /// Goes on trying in the background, for an hour at most. The permit keeps duplicates of this process in order
+    /// meanwhile and the guard keeps the lease. When too much is waiting already the settlement is dropped: the lease
+    /// then passes, and the outcome is unknown, which is the truth.
     void later(Settlement settlement, std::size_t route, InFlight::Permit permit, LeaseKeeper::Guard guard);
 
     /// The same for a claim whose result never arrived: nobody waits for it.

@@ -8,7 +8,8 @@ namespace oncegate::proxy {
 namespace {
 
 bool is_lower_hex(std::string_view text) {
-    return std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+    return std::all_of(text.begin(), text.end(),
+                       [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
 bool all_zero(std::string_view text) { return text.find_first_not_of('0') == std::string_view::npos; }
@@ -30,7 +31,8 @@ std::string random_hex(std::size_t bytes) {
     std::string out;
     out.reserve(bytes * 2);
     while (out.size() < bytes * 2) {
-        for (auto word = generator(); word != 0 && out.size() < bytes * 2; word >>= 4) out.push_back(digits[word & 0xF]);
+        for (auto word = generator(); word != 0 && out.size() < bytes * 2; word >>= 4)
+            out.push_back(digits[word & 0xF]);
     }
     return out;
 }

@@ -11,7 +11,8 @@ void Upload::start(std::string head, core::Framing framing, std::chrono::millise
 asio::awaitable<void> Upload::send_head_only(std::string head, std::chrono::milliseconds response_limit) {
     net::BodyWriter writer(upstream_.stream(), core::Framing(), std::move(head));
     upstream_.stream().deadline(request_.worker.shared.config.server.timeouts.write_idle);
-    const auto written = co_await writer.write_last({});
+    const std::string_view no_body;
+    const auto written = co_await writer.write_last(no_body);
     upstream_.stream().deadline(response_limit);
     ended_.set(written.error ? Uploaded::upstream_closed : Uploaded::whole);
 }
@@ -27,11 +28,23 @@ asio::awaitable<void> Upload::run(std::string head, core::Framing framing, std::
     ended_.set(ended);
 }
 
+/// The last piece, the end of the body and trailers; in one write where there are none.
+asio::awaitable<net::IoResult> Upload::finish(net::BodyWriter& writer, std::string_view piece) {
+    const auto& trailers = request_.client.body().trailers();
+    if (trailers.empty()) co_return co_await writer.write_last(piece);
+    if (!piece.empty()) {
+        const auto written = co_await writer.write(piece);
+        if (written.error) co_return written;
+    }
+    co_return co_await writer.finish(trailers);
+}
+
 asio::awaitable<Uploaded> Upload::send(std::string head, core::Framing framing) {
     const auto& server = request_.worker.shared.config.server;
     net::BodyWriter writer(upstream_.stream(), framing, std::move(head));
     std::uint64_t total = 0;
-    // A small body that came with its head is in the connection's buffer already and travels with the head in one write.
+    // A small body that came with its head is in the connection's buffer already and travels with the head in one
+    // write.
     for (;;) {
         const auto piece = co_await request_.client.body().next();
         if (piece.has_error() || stopping_) co_return Uploaded::client_broke;
@@ -39,8 +52,8 @@ asio::awaitable<Uploaded> Upload::send(std::string head, core::Framing framing) 
         request_.client.count_in(piece->size());
         if (total > server.limits.request_body) co_return Uploaded::too_large;
         upstream_.stream().deadline(server.timeouts.write_idle);
-        if (piece->empty()) {
-            const auto written = co_await writer.finish(request_.client.body().trailers());
+        if (request_.client.body().finished()) {
+            const auto written = co_await finish(writer, *piece);
             co_return written.error ? Uploaded::upstream_closed : Uploaded::whole;
         }
         const auto written = co_await writer.write(*piece);

@@ -26,8 +26,8 @@ class Upload {
     Upload(Request& request, net::Connection& upstream)
         : request_(request), upstream_(upstream), ended_(request.worker.executor) {}
 
-    /// Sends `head` and then the body as it comes. When the upload ends, reads of the upstream that are under way are given
-    /// `response_limit` from then on, or, when the request will never be whole, are ended.
+    /// Sends `head` and then the body as it comes. When the upload ends, reads of the upstream that are under way are
+    /// given `response_limit` from then on, or, when the request will never be whole, are ended.
     void start(std::string head, core::Framing framing, std::chrono::milliseconds response_limit);
 
     /// Sends a head that no body follows. The upload is over when this returns.
@@ -40,6 +40,7 @@ class Upload {
 
  private:
     boost::asio::awaitable<void> run(std::string head, core::Framing framing, std::chrono::milliseconds response_limit);
+    boost::asio::awaitable<net::IoResult> finish(net::BodyWriter& writer, std::string_view piece);
     boost::asio::awaitable<Uploaded> send(std::string head, core::Framing framing);
 
     Request& request_;

@@ -1,6 +1,6 @@
 #pragma once
-// What one io_context offers its exchanges: its store, upstream pools and background tasks, and the few things that all threads share.
-// Everything here outlives every exchange of the worker.
+// What one io_context offers its exchanges: its store, upstream pools and background tasks, and the few things that all
+// threads share. Everything here outlives every exchange of the worker.
 
 #include <atomic>
 #include <boost/asio/any_io_executor.hpp>
@@ -30,10 +30,10 @@ struct Shared {
     Metrics& metrics;
     AccessLog& access_log;
     ProgramLog& log;
-    std::string pseudonym;                       ///< our name in Via (R122)
-    std::atomic<std::size_t> requests{0};        ///< being handled now
-    std::atomic<std::size_t> connections{0};     ///< of clients, open now
-    std::atomic<bool> draining{false};           ///< answers end their connections from now on
+    std::string pseudonym;                    ///< our name in Via (R122)
+    std::atomic<std::size_t> requests{0};     ///< being handled now
+    std::atomic<std::size_t> connections{0};  ///< of clients, open now
+    std::atomic<bool> draining{false};        ///< answers end their connections from now on
 };
 
 /// Not thread-safe: used on its own thread only.
@@ -48,7 +48,7 @@ struct Worker {
     Shared& shared;
     std::unique_ptr<store::Store> store;
     std::vector<std::unique_ptr<net::UpstreamPool>> upstreams;  ///< in the order of the configuration
-    async::TaskSet tasks;                                       ///< what must outlive a client: sessions and settlements
+    async::TaskSet tasks;  ///< what must outlive a client: sessions and settlements
     LeaseKeeper leases;
     Settler settler;
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a database has to offer below the batcher: one call. Group commit, queueing, limits, deadlines of waiting and metrics
-// are the batcher's and exist once.
+// What a database has to offer below the batcher: one call. Group commit, queueing, limits, deadlines of waiting and
+// metrics are the batcher's and exist once.
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/system/result.hpp>
@@ -31,8 +31,9 @@ class Backend {
     /// Connects when it must; an empty string, or what keeps it from being used.
     virtual boost::asio::awaitable<std::string> probe() = 0;
 
-    /// Removes at most `limit` records that are past their expiry (completed ones become tombstones first where a tombstone
-    /// time is set, and count as gone). Never touches a record in flight, nor an unknown one within its ttl (R107). How many went.
+    /// Removes at most `limit` records that are past their expiry (completed ones become tombstones first where a
+    /// tombstone time is set, and count as gone). Never touches a record in flight, nor an unknown one within its ttl
+    /// (R107). How many went.
     virtual boost::asio::awaitable<Outcome<std::size_t>> reap(std::size_t limit) = 0;
 };
 
@@ -47,8 +48,8 @@ class Database {
     /// How many backends one io_context should use when the configuration leaves it to the program.
     virtual std::size_t connections_per_thread() const = 0;
 
-    /// Brings the schema up to date (blocking; start-up and the migrate command only). Safe when several processes do it
-    /// at once. An empty string, or what went wrong.
+    /// Brings the schema up to date (blocking; start-up and the migrate command only). Safe when several processes do
+    /// it at once. An empty string, or what went wrong.
     virtual std::string migrate() = 0;
 
     /// The SQL that migrate() would run on an empty database.
@@ -59,9 +60,9 @@ class Database {
 };
 
 struct DatabaseOptions {
-    std::string url;                ///< sqlite:PATH or postgresql://...
-    std::string schema = "oncegate";///< Postgres only
-    milliseconds timeout{2000};     ///< one batch
+    std::string url;                  ///< sqlite:PATH or postgresql://...
+    std::string schema = "oncegate";  ///< Postgres only
+    milliseconds timeout{2000};       ///< one batch
 };
 
 /// Opens by URL; throws std::invalid_argument for a scheme that is not supported.

@@ -1,6 +1,6 @@
 #pragma once
-// Which queued operations share the next batch (pure). A batch names a record at most once, and operations on one record keep the order
-// in which they were queued, whichever batches they land in.
+// Which queued operations share the next batch (pure). A batch names a record at most once, and operations on one
+// record keep the order in which they were queued, whichever batches they land in.
 
 #include <algorithm>
 #include <cstddef>
@@ -34,8 +34,9 @@ struct BatchBounds {
 /// What an operation counts towards a bound: its bodies and names, roughly.
 std::size_t bytes_of(const Operation& operation);
 
-/// Takes from `queue`, in order, what the next batch holds: at most one operation per id, none for an id in `busy` (one that another
-/// batch under way holds) nor behind an operation of the same id that stays. `Item` has members `id` and `bytes`.
+/// Takes from `queue`, in order, what the next batch holds: at most one operation per id, none for an id in `busy` (one
+/// that another batch under way holds) nor behind an operation of the same id that stays. `Item` has members `id` and
+/// `bytes`.
 template <class Item>
 std::vector<std::shared_ptr<Item>> take_batch(std::deque<std::shared_ptr<Item>>& queue, const RecordIdSet& busy,
                                               const BatchBounds& bounds) {

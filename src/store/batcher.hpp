@@ -1,6 +1,7 @@
 #pragma once
-// Gathers single operations into batches: while one batch is being committed the next one gathers. No timer and no added delay when
-// idle, large batches when busy (design §4). One batcher per io_context, over one or more backends of it.
+// Gathers single operations into batches: while one batch is being committed the next one gathers. No timer and no
+// added delay when idle, large batches when busy (design §4). One batcher per io_context, over one or more backends of
+// it.
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -26,10 +27,10 @@ class StoreObserver {
 };
 
 struct BatcherLimits {
-    std::size_t batch_operations = 128;        ///< most operations in a batch
-    std::size_t batch_bytes = 4U << 20;        ///< bodies in a batch, after which it is closed
-    std::size_t queue_operations = 10'000;     ///< waiting; beyond: StoreFault overloaded
-    std::size_t queue_bytes = 64U << 20;       ///< bodies waiting; likewise
+    std::size_t batch_operations = 128;     ///< most operations in a batch
+    std::size_t batch_bytes = 4U << 20;     ///< bodies in a batch, after which it is closed
+    std::size_t queue_operations = 10'000;  ///< waiting; beyond: StoreFault overloaded
+    std::size_t queue_bytes = 64U << 20;    ///< bodies waiting; likewise
 };
 
 std::unique_ptr<Store> make_batched_store(boost::asio::any_io_executor executor,

@@ -22,8 +22,8 @@ using std::chrono::milliseconds;
 struct Hold {
     RecordId id{};
     OwnerToken owner{};
-    /// 0: whichever attempt this owner has. For letting go of a claim whose own result never arrived; the owner token alone
-    /// is unguessable and used for one claim only.
+    /// 0: whichever attempt this owner has. For letting go of a claim whose own result never arrived; the owner token
+    /// alone is unguessable and used for one claim only.
     std::uint32_t attempt = 1;
 };
 
@@ -41,11 +41,10 @@ struct StoreFault {
     std::string detail;  ///< for the log; never sent to a client (R101)
 };
 
-// --- claim ---------------------------------------------------------------------------------------------------------------
-
-/// Look and claim in one step. The record is taken when there is none, when it is past its expiry (unless a tombstone is to
-/// be refused), or, with `take_over_unknown`, when it is unknown and has the same fingerprint. `owner` names this one claim and is
-/// never used for another: a claim repeated after an uncertain fault finds itself, and is granted the attempt it already has.
+/// Look and claim in one step. The record is taken when there is none, when it is past its expiry (unless a tombstone
+/// is to be refused), or, with `take_over_unknown`, when it is unknown and has the same fingerprint. `owner` names this
+/// one claim and is never used for another: a claim repeated after an uncertain fault finds itself, and is granted the
+/// attempt it already has.
 struct Claim {
     RecordId id{};
     OwnerToken owner{};
@@ -59,29 +58,27 @@ struct Claim {
 };
 
 struct Claimed {
-    std::uint32_t attempt = 1;   ///< 1: never forwarded in this life of the key
-    bool took_over = false;      ///< an unknown attempt stood before
-    bool after_expiry = false;   ///< a record of this key had expired and was still remembered
-    std::int64_t created_ms = 0; ///< first acceptance of the key
+    std::uint32_t attempt = 1;    ///< 1: never forwarded in this life of the key
+    bool took_over = false;       ///< an unknown attempt stood before
+    bool after_expiry = false;    ///< a record of this key had expired and was still remembered
+    std::int64_t created_ms = 0;  ///< first acceptance of the key
 };
 
 /// The claim, or the record that stood in the way as the store's clock judged it in the same step.
 using ClaimOutcome = std::variant<Claimed, Record>;
-
-// --- changes by the owner ------------------------------------------------------------------------------------------------
 
 enum class Change : std::uint8_t {
     applied,  ///< also when the very same change was already there (a repeat after an uncertain fault)
     stale,    ///< the record has moved on: taken over, completed by another attempt, released or removed
 };
 
-/// Records the response (or, with State::not_replayable, that there was one). Applies to a record in flight or unknown that
-/// still carries this hold, its lease passed or not (late completion, R68). Never replaces a completed record.
+/// Records the response (or, with State::not_replayable, that there was one). Applies to a record in flight or unknown
+/// that still carries this hold, its lease passed or not (late completion, R68). Never replaces a completed record.
 struct Complete {
     Hold hold;
-    core::State state = core::State::completed;  ///< completed or not_replayable
+    core::State state = core::State::completed;            ///< completed or not_replayable
     std::shared_ptr<const core::StoredResponse> response;  ///< with completed
-    std::string reason;                          ///< with not_replayable
+    std::string reason;                                    ///< with not_replayable
 };
 
 /// Frees the key: the record is removed. Applied too when there is no record at all.
@@ -101,15 +98,13 @@ struct Renew {
     milliseconds lease{60'000};
 };
 
-/// One piece of a large response body, written while it streams. Pieces of an attempt that is not completed are never read
-/// and go with the record.
+/// One piece of a large response body, written while it streams. Pieces of an attempt that is not completed are never
+/// read and go with the record.
 struct PutChunk {
     Hold hold;
     std::uint32_t index = 0;
     std::string bytes;
 };
-
-// --- reading -------------------------------------------------------------------------------------------------------------
 
 /// The record as judged now; none when there is no row or it is past its expiry and any tombstone.
 struct Lookup {

@@ -1,6 +1,7 @@
 #pragma once
-// What each operation means for the record that is there: pure rules over one stored row and the store's time. The SQLite backend applies
-// them as they are; the Postgres statements say the same in SQL, and the conformance suite holds both to it (design §2, R66, R68, R104-R107).
+// What each operation means for the record that is there: pure rules over one stored row and the store's time. The
+// SQLite backend applies them as they are; the Postgres statements say the same in SQL, and the conformance suite holds
+// both to it (design §2, R66, R68, R104-R107).
 
 #include <cstdint>
 #include <optional>
@@ -65,8 +66,8 @@ Step step_of(const PutChunk& operation, const StoredRecord* row);
 enum class Removal : std::uint8_t { keep, bury, remove };
 Removal removal_of(const StoredRecord& row, std::int64_t now_ms);
 
-/// The row as the rest of the program sees it, without its response; `state` is what judge() said. Nothing when the stored fingerprint
-/// cannot be read.
+/// The row as the rest of the program sees it, without its response; `state` is what judge() said. Nothing when the
+/// stored fingerprint cannot be read.
 std::optional<Record> record_of(const RecordId& id, const StoredRecord& row, core::State state);
 
 }  // namespace oncegate::store

@@ -1,7 +1,7 @@
 #pragma once
-// The store as the proxy uses it. One object per io_context; every call from that context's thread, and the result is delivered there.
-// An operation that ends in a StoreFault with Certainty::uncertain may have been applied: after such a claim the caller must not forward.
-// Conformance suite: tests/store.
+// The store as the proxy uses it. One object per io_context; every call from that context's thread, and the result is
+// delivered there. An operation that ends in a StoreFault with Certainty::uncertain may have been applied: after such a
+// claim the caller must not forward. Conformance suite: tests/store.
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/system/result.hpp>
@@ -30,8 +30,8 @@ class Store {
     virtual boost::asio::awaitable<Outcome<std::optional<Record>>> lookup(Lookup operation) = 0;
     virtual boost::asio::awaitable<Outcome<std::optional<std::string>>> get_chunk(GetChunk operation) = 0;
 
-    /// One bounded step of removing what is past its expiry (Backend::reap says what may go): how many records went. Waits
-    /// its turn between batches; call again at once while it returns `limit`.
+    /// One bounded step of removing what is past its expiry (Backend::reap says what may go): how many records went.
+    /// Waits its turn between batches; call again at once while it returns `limit`.
     virtual boost::asio::awaitable<Outcome<std::size_t>> reap(std::size_t limit) = 0;
 
     /// Reaches for the database, connecting when it must; an empty string, or what keeps it from being used.

@@ -258,8 +258,9 @@ TEST_CASE("a response that is none, is cut off or too slow is told apart", "[R62
     CHECK_FALSE(read_response(io, reset).has_value());
 
     ConnectedPair slow(io);
-    slow.ours.stream().deadline(10ms);
     slow.theirs.send("HTTP/1.1 20");
+    run(io, slow.ours.fill(limit));
+    slow.ours.stream().deadline(10ms);
     const auto late = read_response(io, slow);
     CHECK(late.error().kind == NoHead::Kind::timed_out);
     CHECK(late.error().started);

@@ -94,7 +94,7 @@ TEST_CASE("operations on one record are applied in the order of the queue") {
     std::vector<std::string> order;
     const auto note = [&](const char* what) {
         return [&order, what](const std::exception_ptr&, const auto& outcome) {
-            order.emplace_back(what + std::string(outcome.has_value() && outcome.value() == Change::applied ? " applied" : " stale"));
+            order.emplace_back(what + std::string(outcome.has_value() && *outcome == Change::applied ? " applied" : " stale"));
         };
     };
     const auto first = [&](const std::exception_ptr&, const store::Outcome<store::ClaimOutcome>&) { order.emplace_back("claim"); };

@@ -121,7 +121,7 @@ TEST_CASE("a response that is not kept leaves a record that is not replayable", 
     CHECK(record.response == nullptr);
 }
 
-TEST_CASE("a released key behaves as never seen, for another payload too", "[R92]") {
+TEST_CASE("a released key behaves as never seen for another payload too", "[R92]") {
     const auto sut = make_store(GENERATE(values(every_store)));
     Client client(sut->database());
     const auto claim = claim_of(id_of(1));
@@ -177,7 +177,7 @@ TEST_CASE("a renewed lease keeps the attempt in flight", "[R66]") {
     CHECK(found(client.lookup(claim.id)).state == State::in_flight);
 }
 
-TEST_CASE("changes of a key that has no record are stale, but for a release") {
+TEST_CASE("changes of a key that has no record are stale except a release") {
     const auto sut = make_store(GENERATE(values(every_store)));
     Client client(sut->database());
     const auto hold = hold_of(claim_of(id_of(1)));

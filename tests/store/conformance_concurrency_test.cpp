@@ -88,7 +88,7 @@ TEST_CASE("of many claims of one key in one queue one wins and the others see it
     CHECK(stood == 99);
 }
 
-TEST_CASE("claim, complete and look up in a storm keep every record whole", "[R56][R68]") {
+TEST_CASE("a storm of claims and completions keeps every record whole", "[R56][R68]") {
     const auto sut = make_store(GENERATE(values(every_store)));
     constexpr std::uint32_t ids = 40;
     constexpr int rounds = 30;

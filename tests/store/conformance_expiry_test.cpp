@@ -22,7 +22,7 @@ store::Claim completed_key(Client& client, const store::RecordId& id, store::mil
     return claim;
 }
 
-TEST_CASE("a record past its ttl is not found, though nobody has removed it", "[R105]") {
+TEST_CASE("a record past its ttl is not found though nobody has removed it", "[R105]") {
     const auto sut = make_store(GENERATE(values(every_store)));
     Client client(sut->database());
     completed_key(client, id_of(1), 1h, 0ms);
@@ -67,7 +67,7 @@ TEST_CASE("neither looking nor claiming in vain moves the expiry", "[R104][R52]"
     CHECK(found(client.lookup(id_of(1))).expires_ms == expires_ms);
 }
 
-TEST_CASE("a tombstone refuses the key or lets it run, as the claim asks", "[R106]") {
+TEST_CASE("a tombstone refuses the key or lets it run as the claim asks", "[R106]") {
     const auto sut = make_store(GENERATE(values(every_store)));
     Client client(sut->database());
     completed_key(client, id_of(1), 1h, 24h);
@@ -146,7 +146,7 @@ TEST_CASE("removal goes in bounded steps and takes expired records alone", "[R10
     for (std::uint32_t number = 0; number < 7; ++number) CHECK_FALSE(claimed(client.claim(claim_of(id_of(number)))).after_expiry);
 }
 
-TEST_CASE("a record becomes a tombstone without its body, and then goes", "[R106][R107]") {
+TEST_CASE("a record becomes a tombstone without its body and then goes", "[R106][R107]") {
     const auto sut = make_store(GENERATE(values(every_store)));
     Client client(sut->database());
     auto claim = claim_of(id_of(1));

@@ -1,6 +1,7 @@
 """Malformed and ambiguous HTTP: the contract's answer, nothing reaches the upstream, the program keeps working."""
 
 import random
+import time
 import unittest
 
 from harness.cases import SystemCase
@@ -59,6 +60,7 @@ HEAD_FAULTS = {
     "bare LF line end": post(b"X-A: 1\nX-B: 2"),
     "NUL in a value": post(b"X-A: a\0b"),
     "control character in a value": post(b"X-A: a\x01b"),
+    "DEL in a value": post(b"X-A: a\x7fb"),
     "NUL in a name": post(b"X\0A: b"),
     "no colon": post(b"X-A"),
     "empty name": post(b": 1"),
@@ -146,6 +148,13 @@ class RefusedInput(SystemCase):
         hidden = b"POST /hidden HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"
         for framing in (b"Transfer-Encoding: gzip", b"Transfer-Encoding: xchunked", b"Content-Length: 0\r\nContent-Length: 5"):
             self.refused(post(framing, body=hidden))
+
+    def test_close_follows_the_answer_at_once(self):
+        """[R128] Sending ends with the answer, in one go; only the reading side lingers."""
+        for data in (FRAMING_FAULTS["both framings"], HEAD_FAULTS["no Host"], BODY_FAULTS["bad chunk size"]):
+            began = time.monotonic()
+            self.refused(data)
+            self.assertLess(time.monotonic() - began, 1.5)
 
     def test_plain_bad_request_is_400(self):
         """[R114] The contract's status and type."""

@@ -199,11 +199,12 @@ class DemoUpstream(SystemCase):
         config = self.config(stub, upstreams={"app": {"servers": [f"http://127.0.0.1:{port}"]}})
         config["routes"][0]["match"]["path"] = "/v1/payments"
         proxy = self.proxy(config)
-        first = proxy.ask("POST", "/v1/payments", keyed('"k"'), b'{"amount":100}')
+        payment = b'{"amount":100,"currency":"eur"}'
+        first = proxy.ask("POST", "/v1/payments", keyed('"k"'), payment)
         self.assertEqual(first.status // 100, 2, first)
         json.loads(first.body)
-        self.assert_replay_of(first, proxy.ask("POST", "/v1/payments", keyed('"k"'), b'{"amount":100}'))
-        other = proxy.ask("POST", "/v1/payments", keyed('"k2"'), b'{"amount":100}')
+        self.assert_replay_of(first, proxy.ask("POST", "/v1/payments", keyed('"k"'), payment))
+        other = proxy.ask("POST", "/v1/payments", keyed('"k2"'), payment)
         self.assertNotEqual(other.body, first.body)
 
 

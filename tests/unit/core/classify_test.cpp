@@ -29,7 +29,8 @@ Policy with(UnknownOutcome rule) {
 
 TEST_CASE("a failure with nothing sent frees the key whatever the cause", "[R61]") {
     for (const auto cause : {Failure::Cause::unreachable, Failure::Cause::broken, Failure::Cause::timeout}) {
-        for (const auto rule : {UnknownOutcome::hold, UnknownOutcome::ask, UnknownOutcome::retry, UnknownOutcome::fail}) {
+        for (const auto rule :
+             {UnknownOutcome::hold, UnknownOutcome::ask, UnknownOutcome::retry, UnknownOutcome::fail}) {
             CHECK(first(with(rule), Failure{cause, 0}) == Verdict::release);
         }
     }

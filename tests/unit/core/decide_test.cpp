@@ -1,18 +1,21 @@
-// Every state against every policy answer: first the rules that must hold for all of them, then the documented cases one by one.
+// Every state against every policy answer: first the rules that must hold for all of them, then the documented cases
+// one by one.
 
 #include "core/decide.hpp"
 
-#include <catch2/catch.hpp>
 #include <array>
+#include <catch2/catch.hpp>
 #include <vector>
 
 using namespace oncegate::core;
 
 namespace {
 
-constexpr std::array states{State::in_flight, State::unknown, State::completed, State::not_replayable, State::tombstone};
+constexpr std::array states{State::in_flight, State::unknown, State::completed, State::not_replayable,
+                            State::tombstone};
 constexpr std::array in_flight_actions{InFlightRule::Action::reject, InFlightRule::Action::wait};
-constexpr std::array unknown_rules{UnknownOutcome::hold, UnknownOutcome::ask, UnknownOutcome::retry, UnknownOutcome::fail};
+constexpr std::array unknown_rules{UnknownOutcome::hold, UnknownOutcome::ask, UnknownOutcome::retry,
+                                   UnknownOutcome::fail};
 constexpr std::array samenesses{Sameness::same, Sameness::differs};
 constexpr std::array patiences{Patience::fresh, Patience::exhausted};
 

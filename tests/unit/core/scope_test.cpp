@@ -56,7 +56,8 @@ TEST_CASE("key and scope cannot run into each other", "[R54]") {
     const std::vector<ScopePart> parts{{Kind::header, "A", true}, {Kind::header, "B", true}};
     CHECK(id_of(parts, request({{"A", "xy"}, {"B", "z"}})) != id_of(parts, request({{"A", "x"}, {"B", "yz"}})));
     CHECK(id_of(parts, request({{"A", "x"}})) != id_of(parts, request({{"B", "x"}})));
-    CHECK(id_of({{Kind::route, {}, false}}, request(), "ab", "c") != id_of({{Kind::route, {}, false}}, request(), "a", "bc"));
+    CHECK(id_of({{Kind::route, {}, false}}, request(), "ab", "c") !=
+          id_of({{Kind::route, {}, false}}, request(), "a", "bc"));
 }
 
 TEST_CASE("host and path are compared in their normal form", "[R34]") {
