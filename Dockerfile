@@ -12,11 +12,12 @@ FROM debian:bookworm-slim
 COPY deploy/debian.sh /tmp/debian.sh
 RUN bash -euc 'source /tmp/debian.sh; install_missing "${run_packages[@]}"; \
                rm -rf /tmp/debian.sh /var/lib/apt/lists/*; \
-               useradd --system --uid 10001 --home-dir /var/lib/oncegate --create-home --shell /usr/sbin/nologin oncegate'
+               useradd --system --uid 10001 --home-dir /var/lib/oncegate --no-create-home --shell /usr/sbin/nologin oncegate; \
+               install -d -o oncegate /var/lib/oncegate'
 COPY --from=build /src/build/release/src/oncegate /usr/local/bin/oncegate
 COPY config/*.yaml /etc/oncegate/
 # A container is reached from outside, so its loopback is of no use as an address to listen on.
-RUN sed -i 's/127\.0\.0\.1:8080/0.0.0.0:8080/' /etc/oncegate/quickstart.yaml
+ENV ONCEGATE_BIND=0.0.0.0:8080
 USER oncegate
 WORKDIR /var/lib/oncegate
 VOLUME /var/lib/oncegate

@@ -95,16 +95,15 @@ build
 upstream=127.0.0.1:$(free_port 9000)
 listener=127.0.0.1:$(free_port 8080)
 admin=127.0.0.1:$(free_port 9901)
-# The shipped file with the ports that are free here, and the store in this run's own directory.
-sed -e "s/127\.0\.0\.1:9000/$upstream/; s/127\.0\.0\.1:8080/$listener/; s/127\.0\.0\.1:9901/$admin/" \
-    -e "s|oncegate\.db|$work/oncegate.db|" config/quickstart.yaml >"$work/oncegate.yaml"
+# The shipped file takes these: ports that are free here, and the store in this run's own directory.
+export ONCEGATE_BIND=$listener ONCEGATE_ADMIN=$admin ONCEGATE_DEMO=$upstream ONCEGATE_DB=$work/oncegate.db
 
 say "Starting the demo upstream on $upstream: a payments API that counts what it really executes"
 start demo-upstream demo-upstream --bind "$upstream"
 wait_until_ready demo-upstream "http://$upstream/healthz"
 
 say "Starting Oncegate on $listener (admin on $admin) with config/quickstart.yaml"
-start oncegate serve -c "$work/oncegate.yaml"
+start oncegate serve -c config/quickstart.yaml
 wait_until_ready oncegate "http://$admin/readyz"
 
 # A key in double quotes, as the standard has it: a Structured Field String.

@@ -145,9 +145,9 @@ asio::awaitable<void> serve_until_signalled(net::Listener& listener, async::Task
     co_await tasks.wait_empty();
 }
 
-void report_escape(std::ostream& out, std::exception_ptr escaped) {
+void report_escape(std::ostream& out, const std::exception_ptr& escaped) {
     try {
-        std::rethrow_exception(std::move(escaped));
+        std::rethrow_exception(escaped);
     } catch (const boost::system::system_error& error) {
         // What a cancelled task ends with; anything else is worth a line.
         if (error.code() != asio::error::operation_aborted) out << "connection ended: " << error.what() << '\n';
@@ -173,8 +173,9 @@ int run_demo_upstream(const std::string& bind, std::ostream& out) {
     out << "demo upstream on " << bind.substr(0, bind.rfind(':')) << ':' << listener.port() << '\n' << std::flush;
 
     DemoPayments payments;
-    async::TaskSet tasks(context.get_executor(), [&](std::exception_ptr escaped) { report_escape(out, escaped); });
-    asio::co_spawn(context, serve_until_signalled(listener, tasks, payments), [&](std::exception_ptr escaped) {
+    async::TaskSet tasks(context.get_executor(),
+                         [&](const std::exception_ptr& escaped) { report_escape(out, escaped); });
+    asio::co_spawn(context, serve_until_signalled(listener, tasks, payments), [&](const std::exception_ptr& escaped) {
         if (escaped) report_escape(out, escaped);
     });
     context.run();

@@ -84,7 +84,7 @@ json::object route_json(const config::Route& route) {
 }
 
 json::object problem_json(core::ProblemKind kind) {
-    return {{"type", std::string(page_path) + "#" + std::string(core::fragment(kind))},
+    return {{"type", std::string(page_path).append("#").append(core::fragment(kind))},
             {"status", core::default_status(kind)},
             {"title", core::title(kind)},
             {"explanation", core::explanation(kind)}};

@@ -1,6 +1,7 @@
 #include "proxy/settler.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -18,6 +19,7 @@ constexpr std::uint64_t waiting_bytes_max = 64ULL << 20;
 constexpr milliseconds first_pause{100};
 constexpr milliseconds longest_pause{2'000};
 constexpr std::chrono::hours patience{1};
+constexpr std::array<milliseconds, 2> pauses_of_insistence{milliseconds(2'000), milliseconds(10'000)};
 
 std::uint64_t bytes_of(const Settlement& settlement) {
     const auto* complete = std::get_if<store::Complete>(&settlement);
@@ -42,7 +44,18 @@ void Settler::later(Settlement settlement, std::size_t route, InFlight::Permit p
 
 void Settler::let_go(Settlement settlement, std::size_t route) {
     if (waiting_ >= waiting_max) return;
-    tasks_.spawn(keep_trying(std::move(settlement), route, LeaseKeeper::Guard()));
+    tasks_.spawn(insist(std::move(settlement), route));
+}
+
+asio::awaitable<void> Settler::insist(Settlement settlement, std::size_t route) {
+    asio::steady_timer pause(co_await asio::this_coro::executor);
+    for (const auto before_next : pauses_of_insistence) {
+        co_await keep_trying(settlement, route, LeaseKeeper::Guard());
+        pause.expires_after(before_next);
+        const auto [stopped] = co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
+        if (stopped) co_return;
+    }
+    co_await keep_trying(std::move(settlement), route, LeaseKeeper::Guard());
 }
 
 asio::awaitable<void> Settler::keep_trying_with_permit(Settlement settlement, std::size_t route,
@@ -65,7 +78,8 @@ asio::awaitable<void> Settler::keep_trying(Settlement settlement, std::size_t ro
         if (stopped) break;
         const auto settled = co_await settle(store_, settlement);
         if (settled.has_value()) {
-            if (*settled == store::Change::stale) metrics_.stale_completion(route);
+            const bool completes = std::holds_alternative<store::Complete>(settlement);
+            if (completes && *settled == store::Change::stale) metrics_.stale_completion(route);
             break;
         }
         next_pause = std::min(next_pause * 2, longest_pause);

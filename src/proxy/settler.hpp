@@ -33,13 +33,15 @@ class Settler {
     /// then passes, and the outcome is unknown, which is the truth.
     void later(Settlement settlement, std::size_t route, InFlight::Permit permit, LeaseKeeper::Guard guard);
 
-    /// The same for a claim whose result never arrived: nobody waits for it.
+    /// The same for a claim whose result never arrived: nobody waits for it. Said again twice after it was heard, since a
+    /// claim that a stalled database still has before it may be carried out after the release.
     void let_go(Settlement settlement, std::size_t route);
 
     std::size_t waiting() const { return waiting_; }
 
  private:
     boost::asio::awaitable<void> keep_trying(Settlement settlement, std::size_t route, LeaseKeeper::Guard guard);
+    boost::asio::awaitable<void> insist(Settlement settlement, std::size_t route);
     boost::asio::awaitable<void> keep_trying_with_permit(Settlement settlement, std::size_t route,
                                                          InFlight::Permit permit, LeaseKeeper::Guard guard);
 

@@ -52,9 +52,11 @@ StoreFault closed_fault() {
     return fault_of(StoreFault::Kind::unreachable, StoreFault::Certainty::not_applied, "the store is shut down");
 }
 
-/// Queue and backends. Owned by the batcher and by each pump under way, so that a batch that has begun can end in peace.
+/// Queue and backends. Owned by the batcher and by each pump under way, so that a batch that has begun can end in
+/// peace.
 struct Core {
-    Core(asio::any_io_executor runs_on, std::vector<std::unique_ptr<Backend>> made, BatcherLimits bounds, StoreObserver& hears)
+    Core(asio::any_io_executor runs_on, std::vector<std::unique_ptr<Backend>> made, BatcherLimits bounds,
+         StoreObserver& hears)
         : executor(std::move(runs_on)), backends(std::move(made)), limits(bounds), observer(&hears) {
         for (std::size_t index = 0; index < backends.size(); ++index) idle.push_back(index);
     }
@@ -117,7 +119,8 @@ bool has_work(const Core& core) {
 
 asio::awaitable<void> pump(std::shared_ptr<Core> core, std::size_t index);
 
-/// Sees to it that a free backend looks at the queue. What is queued in the same turn of the loop is gathered by one of them.
+/// Sees to it that a free backend looks at the queue. What is queued in the same turn of the loop is gathered by one of
+/// them.
 void wake_backend(const std::shared_ptr<Core>& core) {
     if (core->idle.empty() || core->pump_starting) return;
     const auto index = core->idle.back();
@@ -198,7 +201,8 @@ template <class T>
 Outcome<T> unwrap(Result result) {
     if (auto* fault = std::get_if<StoreFault>(&result)) return std::move(*fault);
     if (auto* value = std::get_if<T>(&result)) return std::move(*value);
-    return fault_of(StoreFault::Kind::refused, StoreFault::Certainty::uncertain, "the backend answered another question");
+    return fault_of(StoreFault::Kind::refused, StoreFault::Certainty::uncertain,
+                    "the backend answered another question");
 }
 
 class BatchedStore final : public Store {
@@ -266,7 +270,8 @@ class BatchedStore final : public Store {
         auto item = std::make_shared<Pending>(core_->executor, std::move(operation));
         if (core_->queue.size() >= core_->limits.queue_operations ||
             core_->queued_bytes + item->bytes > core_->limits.queue_bytes) {
-            auto full = fault_of(StoreFault::Kind::overloaded, StoreFault::Certainty::not_applied, "the store's queue is full");
+            auto full =
+                fault_of(StoreFault::Kind::overloaded, StoreFault::Certainty::not_applied, "the store's queue is full");
             core_->observer->fault(full);
             co_return full;
         }
@@ -282,8 +287,9 @@ class BatchedStore final : public Store {
 
 }  // namespace
 
-std::unique_ptr<Store> make_batched_store(asio::any_io_executor executor, std::vector<std::unique_ptr<Backend>> backends,
-                                          BatcherLimits limits, StoreObserver& observer) {
+std::unique_ptr<Store> make_batched_store(asio::any_io_executor executor,
+                                          std::vector<std::unique_ptr<Backend>> backends, BatcherLimits limits,
+                                          StoreObserver& observer) {
     return std::make_unique<BatchedStore>(std::move(executor), std::move(backends), limits, observer);
 }
 

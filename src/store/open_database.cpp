@@ -1,3 +1,5 @@
+// Which store a URL means. What each of them does is in its own folder.
+
 #include <stdexcept>
 #include <string_view>
 

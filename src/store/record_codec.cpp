@@ -47,7 +47,8 @@ class Reader {
 
     std::string_view take_text() { return take_bytes(take<std::uint32_t>()); }
 
-    /// A count of items that each need at least `item_bytes`: a larger one than can follow is damage, not a reason to allocate.
+    /// A count of items that each need at least `item_bytes`: a larger one than can follow is damage, not a reason to
+    /// allocate.
     std::size_t take_count(std::size_t item_bytes) {
         const std::size_t count = take<std::uint32_t>();
         if (count > left_.size() / item_bytes) broken_ = true;

@@ -10,7 +10,8 @@ using core::State;
 bool is_open(State state) { return state == State::in_flight || state == State::unknown; }
 
 bool carries(const StoredRecord& row, const Hold& hold) {
-    return row.owner == hold.owner && row.attempt == hold.attempt;
+    // An owner token is used for one claim only: it alone tells whose row it is when the attempt never became known.
+    return row.owner == hold.owner && (hold.attempt == 0 || row.attempt == hold.attempt);
 }
 
 bool is_running(const StoredRecord& row, std::int64_t now_ms) {

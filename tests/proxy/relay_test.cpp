@@ -168,7 +168,7 @@ TEST_CASE("what a client expects beyond 100-continue is refused, and CONNECT too
 TEST_CASE("a client that waits for 100 gets it before it sends the body", "[R123]") {
     ScriptedPeer upstream([](RawSocket& proxy) {
         proxy.read_message();
-        proxy.send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
+        proxy.send("HTTP/1.1 201 Created\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
         proxy.wait_end();
     });
     ProxyUnderTest proxy(upstream.port());

@@ -1,4 +1,5 @@
-// The batcher: what is gathered, what is refused, and what happens to operations whose batcher, backend or caller goes away.
+// The batcher: what is gathered, what is refused, and what happens to operations whose batcher, backend or caller goes
+// away.
 #include "store/batcher.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -15,7 +16,9 @@ using store::Change;
 using store::StoreFault;
 using When = MemoryDatabase::When;
 
-StoreFault fault_of(StoreFault::Kind kind, StoreFault::Certainty certainty) { return StoreFault{kind, certainty, "made by the test"}; }
+StoreFault fault_of(StoreFault::Kind kind, StoreFault::Certainty certainty) {
+    return StoreFault{kind, certainty, "made by the test"};
+}
 
 /// Starts claims of ids [first, first + count); `answers` grows as results come.
 void start_claims(Client& client, std::uint32_t first, std::uint32_t count,
@@ -94,10 +97,13 @@ TEST_CASE("operations on one record are applied in the order of the queue") {
     std::vector<std::string> order;
     const auto note = [&](const char* what) {
         return [&order, what](const std::exception_ptr&, const auto& outcome) {
-            order.emplace_back(what + std::string(outcome.has_value() && *outcome == Change::applied ? " applied" : " stale"));
+            order.emplace_back(what +
+                               std::string(outcome.has_value() && *outcome == Change::applied ? " applied" : " stale"));
         };
     };
-    const auto first = [&](const std::exception_ptr&, const store::Outcome<store::ClaimOutcome>&) { order.emplace_back("claim"); };
+    const auto first = [&](const std::exception_ptr&, const store::Outcome<store::ClaimOutcome>&) {
+        order.emplace_back("claim");
+    };
     boost::asio::co_spawn(client.io, client.store->claim(claim), first);
     store::Renew renew;
     renew.hold = hold_of(claim);
@@ -148,11 +154,12 @@ TEST_CASE("a caller that is cancelled leaves its operation to run and nobody wai
     boost::asio::cancellation_signal stop;
     bool ended = false;
     database.hold();
-    boost::asio::co_spawn(client.io, client.store->claim(claim_of(id_of(1))),
-                          boost::asio::bind_cancellation_slot(
-                              stop.slot(), [&](const std::exception_ptr& error, const store::Outcome<store::ClaimOutcome>&) {
-                                  ended = error != nullptr;
-                              }));
+    boost::asio::co_spawn(
+        client.io, client.store->claim(claim_of(id_of(1))),
+        boost::asio::bind_cancellation_slot(
+            stop.slot(), [&](const std::exception_ptr& error, const store::Outcome<store::ClaimOutcome>&) {
+                ended = error != nullptr;
+            }));
     client.io.restart();
     client.io.poll();
     stop.emit(boost::asio::cancellation_type::terminal);

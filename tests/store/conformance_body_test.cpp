@@ -1,4 +1,5 @@
-// Bodies and bytes, on every store alike: what was recorded comes back as it was, whatever its bytes and its size (R74, R86).
+// Bodies and bytes, on every store alike: what was recorded comes back as it was, whatever its bytes and its size (R74,
+// R86).
 #include <catch2/catch.hpp>
 
 #include "support/store/stores.hpp"
@@ -35,7 +36,8 @@ TEST_CASE("every byte value survives in every field that takes bytes", "[R74]") 
     Client client(sut->database());
     const auto bytes = all_byte_values();
     auto claim = claim_of(id_of(1));
-    for (std::size_t index = 0; index < claim.id.size(); ++index) claim.id[index] = static_cast<std::uint8_t>(index * 8);
+    for (std::size_t index = 0; index < claim.id.size(); ++index)
+        claim.id[index] = static_cast<std::uint8_t>(index * 8);
     for (auto& byte : claim.owner) byte = 0;
     claim.fingerprint.recipe = bytes;
     claim.fingerprint.parts = {0, ~std::uint64_t{0}};
@@ -112,7 +114,8 @@ TEST_CASE("ten mebibytes lie in chunks", "[R74]") {
     const auto body = noise(10U << 20, 362436069362436069ULL);
     const auto chunks = static_cast<std::uint32_t>(body.size() / piece_bytes);
     for (std::uint32_t index = 0; index < chunks; ++index)
-        REQUIRE(changed(client.put_chunk(hold_of(claim), index, body.substr(index * piece_bytes, piece_bytes))) == Change::applied);
+        REQUIRE(changed(client.put_chunk(hold_of(claim), index, body.substr(index * piece_bytes, piece_bytes))) ==
+                Change::applied);
     CHECK_FALSE(piece(client.get_chunk(claim.id, 1, 0)));
     auto response = std::make_shared<core::StoredResponse>();
     response->status = 200;

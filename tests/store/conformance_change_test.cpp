@@ -1,5 +1,5 @@
-// What an owner may change, on every store alike: every change names its attempt, and changes nothing when the record has moved on
-// (design §1 rule 3, R66, R68, R92).
+// What an owner may change, on every store alike: every change names its attempt, and changes nothing when the record
+// has moved on (design §1 rule 3, R66, R68, R92).
 #include <catch2/catch.hpp>
 
 #include "support/store/stores.hpp"

@@ -151,7 +151,8 @@ TEST_CASE("a completed record is never taken over", "[R68]") {
 TEST_CASE("records that share no id do not meet", "[R34]") {
     const auto sut = make_store(GENERATE(values(every_store)));
     Client client(sut->database());
-    for (std::uint32_t number = 0; number < 20; ++number) CHECK(claimed(client.claim(claim_of(id_of(number)))).attempt == 1);
+    for (std::uint32_t number = 0; number < 20; ++number)
+        CHECK(claimed(client.claim(claim_of(id_of(number)))).attempt == 1);
 }
 
 TEST_CASE("a key that looks like SQL is an ordinary value everywhere", "[R39]") {

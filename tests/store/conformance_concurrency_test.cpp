@@ -36,8 +36,10 @@ std::vector<std::uint32_t> claim_all(Client& client, std::uint32_t first, std::u
         boost::asio::co_spawn(client.io, client.store->claim(std::move(claim)),
                               [&, number](const std::exception_ptr&, store::Outcome<store::ClaimOutcome> outcome) {
                                   --open;
-                                  if (!outcome) ++faults;
-                                  else if (std::holds_alternative<store::Claimed>(*outcome)) won.push_back(number);
+                                  if (!outcome)
+                                      ++faults;
+                                  else if (std::holds_alternative<store::Claimed>(*outcome))
+                                      won.push_back(number);
                               });
     }
     client.io.restart();
@@ -134,8 +136,6 @@ TEST_CASE("a storm of claims and completions keeps every record whole", "[R56][R
     CHECK(completed == static_cast<int>(ids));
 }
 
-
-
 std::string variable(const char* name) {
     const char* value = std::getenv(name);
     return value == nullptr ? "" : value;
@@ -172,9 +172,9 @@ class Child {
         posix_spawn_file_actions_init(&actions);
         posix_spawn_file_actions_adddup2(&actions, ends[0], 0);
         posix_spawn_file_actions_addclose(&actions, ends[1]);
-        std::vector<std::string> variables = {"ONCEGATE_CHILD_URL=" + sut.url(), "ONCEGATE_CHILD_SCHEMA=" + sut.schema(),
-                                              "ONCEGATE_CHILD_OUTPUT=" + output_,
-                                              "ONCEGATE_CHILD_IDS=" + std::to_string(ids)};
+        std::vector<std::string> variables = {
+            "ONCEGATE_CHILD_URL=" + sut.url(), "ONCEGATE_CHILD_SCHEMA=" + sut.schema(),
+            "ONCEGATE_CHILD_OUTPUT=" + output_, "ONCEGATE_CHILD_IDS=" + std::to_string(ids)};
         std::vector<char*> environment;
         for (auto& variable : variables) environment.push_back(variable.data());
         for (char** inherited = environ; *inherited != nullptr; ++inherited) environment.push_back(*inherited);

@@ -13,7 +13,8 @@ using namespace std::chrono_literals;
 const auto every_store = {Kind::memory, Kind::sqlite, Kind::postgres};
 
 /// Claims and completes `id`; the claim.
-store::Claim completed_key(Client& client, const store::RecordId& id, store::milliseconds ttl, store::milliseconds tombstone) {
+store::Claim completed_key(Client& client, const store::RecordId& id, store::milliseconds ttl,
+                           store::milliseconds tombstone) {
     auto claim = claim_of(id);
     claim.ttl = ttl;
     claim.tombstone = tombstone;
@@ -143,7 +144,8 @@ TEST_CASE("removal goes in bounded steps and takes expired records alone", "[R10
 
     CHECK(found(client.lookup(id_of(100))).state == State::completed);
     CHECK(found(client.lookup(id_of(101))).state == State::unknown);
-    for (std::uint32_t number = 0; number < 7; ++number) CHECK_FALSE(claimed(client.claim(claim_of(id_of(number)))).after_expiry);
+    for (std::uint32_t number = 0; number < 7; ++number)
+        CHECK_FALSE(claimed(client.claim(claim_of(id_of(number)))).after_expiry);
 }
 
 TEST_CASE("a record becomes a tombstone without its body and then goes", "[R106][R107]") {

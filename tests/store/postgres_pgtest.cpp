@@ -38,10 +38,11 @@ struct Answer {
 
 void start_claims(Client& client, std::uint32_t first, std::uint32_t count, std::vector<Answer>& answers) {
     for (std::uint32_t number = first; number < first + count; ++number)
-        boost::asio::co_spawn(client.io, client.store->claim(claim_of(id_of(number))),
-                              [&answers, number](const std::exception_ptr&, store::Outcome<store::ClaimOutcome> outcome) {
-                                  answers.push_back({number, std::move(outcome)});
-                              });
+        boost::asio::co_spawn(
+            client.io, client.store->claim(claim_of(id_of(number))),
+            [&answers, number](const std::exception_ptr&, store::Outcome<store::ClaimOutcome> outcome) {
+                answers.push_back({number, std::move(outcome)});
+            });
 }
 
 void run_until(Client& client, const std::function<bool()>& done) {
@@ -57,7 +58,8 @@ void until_back(Client& client, std::uint32_t number) {
     while (!client.claim(claim_of(id_of(number)))) REQUIRE(Clock::now() < deadline);
 }
 
-TEST_CASE("a server killed in mid-batch leaves neither an operation without an answer nor a claim without its record", "[R57][R70]") {
+TEST_CASE("a server killed in mid-batch leaves neither an operation without an answer nor a claim without its record",
+          "[R57][R70]") {
     PostgresServer server;
     const auto database = open(server, 5s);
     REQUIRE(database->migrate().empty());
@@ -69,7 +71,8 @@ TEST_CASE("a server killed in mid-batch leaves neither an operation without an a
         run_until(client, [&] { return answers.size() >= 300 * (round + 1); });
         server.kill();
         run_until(client, [&] { return answers.size() == 3000; });
-        const auto faults = std::count_if(answers.begin(), answers.end(), [](const Answer& answer) { return !answer.outcome; });
+        const auto faults =
+            std::count_if(answers.begin(), answers.end(), [](const Answer& answer) { return !answer.outcome; });
         CHECK(faults > 0);
 
         server.start();
@@ -95,13 +98,15 @@ TEST_CASE("completions under a kill are all or nothing and agree with their answ
     for (std::uint32_t number = 0; number < 600; ++number) claims.push_back(claim_of(id_of(number)));
     std::size_t granted = 0;
     for (const auto& claim : claims)
-        boost::asio::co_spawn(client.io, client.store->claim(claim),
-                              [&](const std::exception_ptr&, const store::Outcome<store::ClaimOutcome>&) { ++granted; });
+        boost::asio::co_spawn(
+            client.io, client.store->claim(claim),
+            [&](const std::exception_ptr&, const store::Outcome<store::ClaimOutcome>&) { ++granted; });
     run_until(client, [&] { return granted == claims.size(); });
 
     std::vector<std::pair<std::size_t, store::Outcome<Change>>> answers;
     for (std::size_t index = 0; index < claims.size(); ++index)
-        boost::asio::co_spawn(client.io, client.store->complete(completion_of(hold_of(claims[index]), std::string(20'000, 'x'))),
+        boost::asio::co_spawn(client.io,
+                              client.store->complete(completion_of(hold_of(claims[index]), std::string(20'000, 'x'))),
                               [&, index](const std::exception_ptr&, store::Outcome<Change> outcome) {
                                   answers.emplace_back(index, std::move(outcome));
                               });
@@ -119,7 +124,8 @@ TEST_CASE("completions under a kill are all or nothing and agree with their answ
             CHECK(record.state == State::in_flight);
         }
         // Recording is retried, and the retry of what had been applied finds itself.
-        CHECK(changed(client.complete(completion_of(hold_of(claims[index]), std::string(20'000, 'x')))) == Change::applied);
+        CHECK(changed(client.complete(completion_of(hold_of(claims[index]), std::string(20'000, 'x')))) ==
+              Change::applied);
     }
 }
 
@@ -239,7 +245,8 @@ TEST_CASE("several processes may migrate a server at once") {
     std::vector<std::string> complaints(4);
     {
         std::vector<std::jthread> threads;
-        for (auto& complaint : complaints) threads.emplace_back([&] { complaint = open(server, 20s, schema)->migrate(); });
+        for (auto& complaint : complaints)
+            threads.emplace_back([&] { complaint = open(server, 20s, schema)->migrate(); });
     }
     for (const auto& complaint : complaints) CHECK(complaint.empty());
     CHECK(open(server, 5s, schema)->check().empty());

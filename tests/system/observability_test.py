@@ -110,7 +110,8 @@ class Metrics(SystemCase):
             connection.send(request_bytes("POST", "/pay", keyed('"k"'), b'{"amount":100}'))
             upstream.wait_for(1)
             self.assertEqual(proxy.metric("oncegate_requests_in_flight", route="pay"), 1)
-            self.assertGreaterEqual(proxy.metric("oncegate_connections"), 1)
+            for side in ("client", "upstream"):
+                self.assertGreaterEqual(proxy.metric("oncegate_connections", side=side), 1, side)
             proxy.post('"k"')
             gate.set()
             connection.receive()

@@ -65,7 +65,7 @@ class Leftovers(unittest.TestCase):
         for good in (
             "// The claim comes first; the rest follows.",
             "// RFC 9110 §5.3 (see also §5.5);",
-            'GET("/orders/work/1");',
+            'GET("/orders/home/1");',
             "https://www.rfc-editor.org/rfc/rfc9110",
         ):
             self.assertEqual(leftovers("src/core/a.cpp", good), [], good)

@@ -13,11 +13,12 @@ namespace {
 namespace asio = boost::asio;
 using std::chrono::steady_clock;
 
-/// While the database is known to be down, operations fail at once, and only one in this long finds out whether it is back.
+/// While the database is known to be down, operations fail at once, and only one in this long finds out whether it is
+/// back.
 constexpr milliseconds retry_pause{200};
 
-/// The first attempt to come back gets this long, each further one twice as much, up to store.timeout: an outage must not make
-/// requests queue, and a database that takes long to connect must be reached in the end.
+/// The first attempt to come back gets this long, each further one twice as much, up to store.timeout: an outage must
+/// not make requests queue, and a database that takes long to connect must be reached in the end.
 constexpr milliseconds first_retry_limit{250};
 
 class PgBackend final : public Backend {

@@ -1,5 +1,6 @@
 #pragma once
-// One io_context's connection to PostgreSQL: applies batches, reconnects when it must, and fails fast while the database is down.
+// One io_context's connection to PostgreSQL: applies batches, reconnects when it must, and fails fast while the
+// database is down.
 
 #include <boost/asio/any_io_executor.hpp>
 #include <memory>

@@ -10,8 +10,8 @@
 namespace oncegate::store {
 namespace {
 
-/// A claim whose record vanished between the statement that met it and the one that read it starts over. Each time takes a release
-/// or a removal by somebody else in just that moment.
+/// A claim whose record vanished between the statement that met it and the one that read it starts over. Each time
+/// takes a release or a removal by somebody else in just that moment.
 constexpr unsigned claim_rounds_max = 8;
 
 /// How often a statement that met a deadlock or a serialisation conflict is sent again.
@@ -219,7 +219,8 @@ void PgBatch::take_standing(const Job& job, const PgResult& rows) {
     const auto is_hopeless = [&](std::size_t place) { return ++claim_rounds_[place] > claim_rounds_max; };
     const auto hopeless = std::stable_partition(again.places.begin(), again.places.end(), std::not_fn(is_hopeless));
     for (auto place = hopeless; place != again.places.end(); ++place)
-        results_[*place] = without_effect(StoreFault::Kind::overloaded, "the record came and went too often to be claimed");
+        results_[*place] =
+            without_effect(StoreFault::Kind::overloaded, "the record came and went too often to be claimed");
     again.places.erase(hopeless, again.places.end());
     if (!again.places.empty()) todo_.push_back(std::move(again));
 }

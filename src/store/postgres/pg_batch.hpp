@@ -1,7 +1,7 @@
 #pragma once
-// Carries a batch through its pipelines without doing any I/O: says which statements to send next, takes what came of them, and in the
-// end has a result for every operation. Most batches are done after one round; records that stood in the way, changes that found their
-// record moved on, and statements that failed need another.
+// Carries a batch through its pipelines without doing any I/O: says which statements to send next, takes what came of
+// them, and in the end has a result for every operation. Most batches are done after one round; records that stood in
+// the way, changes that found their record moved on, and statements that failed need another.
 
 #include <optional>
 #include <vector>

@@ -1,5 +1,6 @@
 #pragma once
-// PostgreSQL's binary forms of the few types the store uses: arrays as parameters, integers and timestamps both ways (pure).
+// PostgreSQL's binary forms of the few types the store uses: arrays as parameters, integers and timestamps both ways
+// (pure).
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,7 @@
 #include "store/postgres/pg_connection.hpp"
 
+#include <unistd.h>
+
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <memory>
@@ -26,8 +28,8 @@ void ignore_notice(void*, const PGresult*) {}
 
 using Addresses = std::vector<std::string>;
 
-/// The addresses of a name. The look-up runs on Asio's own thread and cannot be stopped there; its answer is shared, so that it may come
-/// when nobody waits any more.
+/// The addresses of a name. The look-up runs on Asio's own thread and cannot be stopped there; its answer is shared, so
+/// that it may come when nobody waits any more.
 asio::awaitable<Addresses> resolve(std::string host, std::string port, PgDeadline deadline) {
     const asio::any_io_executor executor = co_await asio::this_coro::executor;
     const auto answer = std::make_shared<async::OneShot<Addresses>>(executor);
@@ -60,6 +62,11 @@ asio::awaitable<std::vector<PgKeywords>> resolve_all(const std::vector<PgServer>
     co_return targets;
 }
 
+/// How long a prepared statement's plan is trusted.
+constexpr unsigned prepared_uses_max = 100;
+constexpr std::chrono::seconds prepared_age_max{1};
+constexpr unsigned sessions_lost_max = 3;
+
 PgError error_of(const PgResult& result) {
     const char* sqlstate = PQresultErrorField(result.get(), PG_DIAG_SQLSTATE);
     PgError error;
@@ -85,7 +92,8 @@ PgConn start(const PgKeywords& keywords) {
 
 }  // namespace
 
-asio::awaitable<Outcome<PgConnection>> PgConnection::connect(const std::vector<PgServer>& servers, PgDeadline deadline) {
+asio::awaitable<Outcome<PgConnection>> PgConnection::connect(const std::vector<PgServer>& servers,
+                                                             PgDeadline deadline) {
     const auto targets = co_await resolve_all(servers, deadline);
     auto last = not_connected(StoreFault::Kind::unreachable, "the store's host name cannot be resolved");
     for (std::size_t index = 0; index < targets.size(); ++index) {
@@ -112,10 +120,12 @@ asio::awaitable<Outcome<PgConnection>> PgConnection::connect_one(const PgKeyword
         }
         const auto wait = state == PGRES_POLLING_READING ? PgWait::read : PgWait::write;
         const bool ready = co_await connection.socket_.wait(wait, deadline);
-        if (!ready) co_return not_connected(StoreFault::Kind::timeout, "the database did not answer the connection in time");
+        if (!ready)
+            co_return not_connected(StoreFault::Kind::timeout, "the database did not answer the connection in time");
         state = PQconnectPoll(handle);
     }
-    if (state != PGRES_POLLING_OK) co_return not_connected(StoreFault::Kind::unreachable, pg_message(PQerrorMessage(handle)));
+    if (state != PGRES_POLLING_OK)
+        co_return not_connected(StoreFault::Kind::unreachable, pg_message(PQerrorMessage(handle)));
     const bool usable = connection.socket_.watch(PQsocket(handle)) && PQsetnonblocking(handle, 1) == 0 &&
                         PQenterPipelineMode(handle) == 1;
     if (!usable) co_return not_connected(StoreFault::Kind::unreachable, "the connection cannot be used for a pipeline");
@@ -144,31 +154,82 @@ asio::awaitable<PgReplies> PgConnection::exchange(const std::vector<PgQuery>& qu
             replies.broken = std::move(fault);
             co_return replies;
         }
+        if (reply.error) note_error(queries[index], reply);
         replies.known.push_back(std::move(reply));
     }
     co_return replies;
 }
 
 bool PgConnection::send(const std::vector<PgQuery>& queries) {
-    for (const auto& query : queries) {
-        std::vector<Oid> types;
-        std::vector<const char*> values;
-        std::vector<int> lengths;
-        for (std::size_t index = 0; index < query.values.size(); ++index) {
-            types.push_back(static_cast<Oid>(query.types[index]));
-            values.push_back(query.values[index].data());
-            lengths.push_back(static_cast<int>(query.values[index].size()));
-        }
-        const std::vector<int> formats(values.size(), 1);
-        const int sent = PQsendQueryParams(handle_.get(), query.sql->c_str(), static_cast<int>(values.size()), types.data(),
-                                           values.data(), lengths.data(), formats.data(), 1);
-        if (sent != 1 || PQpipelineSync(handle_.get()) != 1) return false;
-    }
+    for (const auto& query : queries)
+        if (!send_one(query) || PQpipelineSync(handle_.get()) != 1) return false;
     return true;
 }
 
-/// A statement's results end with a null, its transaction with the sync; an error may come instead of rows or between the two (a commit
-/// that failed). A dying server sends no sync: then consuming input fails.
+bool PgConnection::send_one(const PgQuery& query) {
+    std::vector<Oid> types;
+    std::vector<const char*> values;
+    std::vector<int> lengths;
+    for (std::size_t index = 0; index < query.values.size(); ++index) {
+        types.push_back(static_cast<Oid>(query.types[index]));
+        values.push_back(query.values[index].data());
+        lengths.push_back(static_cast<int>(query.values[index].size()));
+    }
+    const std::vector<int> formats(values.size(), 1);
+    const auto count = static_cast<int>(values.size());
+    if (sessions_lost_ >= sessions_lost_max) {
+        return PQsendQueryParams(handle_.get(), query.sql->c_str(), count, types.data(), values.data(), lengths.data(),
+                                 formats.data(), 1) == 1;
+    }
+    const auto name = prepare(query);
+    return name && PQsendQueryPrepared(handle_.get(), name->c_str(), count, values.data(), lengths.data(),
+                                       formats.data(), 1) == 1;
+}
+
+std::optional<std::string> PgConnection::prepare(const PgQuery& query) {
+    auto& prepared = prepared_[query.sql];
+    const auto now = steady_clock::now();
+    const bool fresh =
+        !prepared.name.empty() && prepared.uses < prepared_uses_max && now - prepared.made_at < prepared_age_max;
+    if (fresh) {
+        ++prepared.uses;
+        return prepared.name;
+    }
+    // All in the transaction that uses it: a pooler sends a transaction to one session.
+    if (!prepared.name.empty()) {
+        const auto forget = "DEALLOCATE " + prepared.name;
+        if (PQsendQueryParams(handle_.get(), forget.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 1) != 1)
+            return std::nullopt;
+    }
+    // The process's number and the backend's make it unlikely that a pooler's session knows the name from somebody
+    // else.
+    prepared.name = "oncegate_" + std::to_string(::getpid()) + "_" + std::to_string(PQbackendPID(handle_.get())) + "_" +
+                    std::to_string(++names_made_);
+    prepared.uses = 1;
+    prepared.made_at = now;
+    std::vector<Oid> types;
+    for (const auto type : query.types) types.push_back(static_cast<Oid>(type));
+    const int sent = PQsendPrepare(handle_.get(), prepared.name.c_str(), query.sql->c_str(),
+                                   static_cast<int>(types.size()), types.data());
+    return sent == 1 ? std::optional<std::string>(prepared.name) : std::nullopt;
+}
+
+/// A statement that we prepared is not there, or one that we did not prepare is: the sessions behind us change (a
+/// pooler in transaction mode). The batch tries again and prepares anew, which always works; when it happens again and
+/// again, plain statements are cheaper.
+void PgConnection::note_error(const PgQuery& query, const PgReply& reply) {
+    if (reply.error->sqlstate == "26000" || reply.error->sqlstate == "42P05") {
+        ++sessions_lost_;
+        prepared_.clear();
+        return;
+    }
+    const auto prepared = prepared_.find(query.sql);
+    const bool was_not_prepared = prepared != prepared_.end() && prepared->second.uses == 1 && !reply.rows;
+    if (was_not_prepared) prepared_.erase(prepared);
+}
+
+/// A statement's results end with a null, its transaction with the sync; an error may come instead of rows or between
+/// the two (a commit that failed). A dying server sends no sync: then consuming input fails.
 asio::awaitable<std::optional<StoreFault>> PgConnection::read_reply(PgReply& reply, PgDeadline deadline) {
     while (true) {
         auto fault = co_await wait_for_result(deadline);
@@ -189,7 +250,8 @@ asio::awaitable<std::optional<StoreFault>> PgConnection::read_reply(PgReply& rep
     }
 }
 
-/// Until PQgetResult would not block. While libpq has something to send it must be fed too, or both sides could wait for the other.
+/// Until PQgetResult would not block. While libpq has something to send it must be fed too, or both sides could wait
+/// for the other.
 asio::awaitable<std::optional<StoreFault>> PgConnection::wait_for_result(PgDeadline deadline) {
     while (true) {
         const int unsent = PQflush(handle_.get());

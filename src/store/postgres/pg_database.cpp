@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <string_view>
 #include <utility>
 
 #include "store/migrations.hpp"
@@ -69,7 +71,10 @@ class BlockingPg {
         const std::array<const char*, 1> values = {parameter.c_str()};
         const PgResult result(PQexecParams(handle_.get(), sql.c_str(), 1, nullptr, values.data(), nullptr, nullptr, 0));
         if (PQresultStatus(result.get()) != PGRES_TUPLES_OK || PQntuples(result.get()) == 0) return -1;
-        return std::atoi(PQgetvalue(result.get(), 0, 0));
+        const std::string_view text(PQgetvalue(result.get(), 0, 0));
+        int value = -1;
+        std::from_chars(text.data(), text.data() + text.size(), value);
+        return value;
     }
 
  private:
@@ -81,7 +86,8 @@ int read_version(BlockingPg& database, const std::string& schema) {
     const int tables = database.number(
         "SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'schema_migrations'", schema);
     if (tables < 1) return 0;
-    const auto sql = "SELECT coalesce(max(version), 0) FROM " + pg_identifier(schema) + ".schema_migrations WHERE version > $1::int";
+    const auto sql =
+        "SELECT coalesce(max(version), 0) FROM " + pg_identifier(schema) + ".schema_migrations WHERE version > $1::int";
     return std::max(0, database.number(sql, "0"));
 }
 
@@ -90,7 +96,8 @@ std::string run_steps(BlockingPg& database, const std::string& schema) {
     if (auto complaint = database.run(migration_lock_sql); !complaint.empty()) return complaint;
     // Not IF NOT EXISTS: that asks for the right to create schemas even when there is nothing to create.
     if (database.number("SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = $1", schema) == 0) {
-        if (auto complaint = database.run("CREATE SCHEMA " + pg_identifier(schema)); !complaint.empty()) return complaint;
+        if (auto complaint = database.run("CREATE SCHEMA " + pg_identifier(schema)); !complaint.empty())
+            return complaint;
     }
     if (auto complaint = database.run(search_path_sql(schema)); !complaint.empty()) return complaint;
     const int found = read_version(database, schema);
@@ -137,7 +144,8 @@ class PgDatabase final : public Database {
     std::string check() override {
         BlockingPg database(keywords_, options_.timeout);
         if (auto complaint = database.complaint(); !complaint.empty()) return complaint;
-        return schema_complaint(read_version(database, options_.schema), static_cast<int>(postgres_migrations().size()));
+        return schema_complaint(read_version(database, options_.schema),
+                                static_cast<int>(postgres_migrations().size()));
     }
 
  private:

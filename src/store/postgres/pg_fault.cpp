@@ -13,6 +13,7 @@ bool is_one_of(std::string_view sqlstate, const std::array<std::string_view, siz
 
 // Classes and codes: PostgreSQL manual, appendix A.
 constexpr std::array<std::string_view, 2> conflicts = {"40001", "40P01"};
+constexpr std::array<std::string_view, 2> prepared_elsewhere = {"26000", "42P05"};
 constexpr std::array<std::string_view, 6> server_leaves = {"57P01", "57P02", "57P03", "57P04", "57P05", "25006"};
 constexpr std::array<std::string_view, 3> out_of_time = {"57014", "55P03", "25P03"};
 
@@ -25,7 +26,7 @@ bool concerns_one_operation(std::string_view sqlstate) {
 }  // namespace
 
 PgRemedy remedy_of(std::string_view sqlstate) {
-    if (is_one_of(sqlstate, conflicts)) return PgRemedy::retry;
+    if (is_one_of(sqlstate, conflicts) || is_one_of(sqlstate, prepared_elsewhere)) return PgRemedy::retry;
     if (is_one_of(sqlstate, server_leaves) || sqlstate.starts_with("08")) return PgRemedy::reconnect;
     if (concerns_one_operation(sqlstate)) return PgRemedy::run_singly;
     return PgRemedy::give_up;

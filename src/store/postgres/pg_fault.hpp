@@ -1,5 +1,6 @@
 #pragma once
-// What a PostgreSQL error means for the operations that met it: the one place that reads SQLSTATEs. Nobody matches message texts.
+// What a PostgreSQL error means for the operations that met it: the one place that reads SQLSTATEs. Nobody matches
+// message texts.
 
 #include <string>
 #include <string_view>
@@ -10,7 +11,7 @@ namespace oncegate::store {
 
 /// What to do about a statement that failed. Its transaction has been undone in any case.
 enum class PgRemedy : std::uint8_t {
-    retry,       ///< a deadlock or serialisation conflict: the same again
+    retry,       ///< a deadlock, a serialisation conflict, or a prepared statement that is not there: the same again
     run_singly,  ///< something about one of its operations: find out which by running them one by one
     reconnect,   ///< this server will not do: it is going down, or is (now) read-only
     give_up,     ///< the store as a whole cannot do it (no schema, no rights, disk full)

@@ -24,12 +24,18 @@ StoreFault unreadable(std::string detail) {
     return StoreFault{StoreFault::Kind::refused, StoreFault::Certainty::not_applied, std::move(detail)};
 }
 
-std::int64_t integer(const PgResult& result, int row, int column) { return read_pg_integer(pg_bytes(result, row, column)); }
-std::int64_t time_ms(const PgResult& result, int row, int column) { return read_pg_time_ms(pg_bytes(result, row, column)); }
+std::int64_t integer(const PgResult& result, int row, int column) {
+    return read_pg_integer(pg_bytes(result, row, column));
+}
+std::int64_t time_ms(const PgResult& result, int row, int column) {
+    return read_pg_time_ms(pg_bytes(result, row, column));
+}
 
 }  // namespace
 
-RecordId read_pg_id(const PgResult& result, int row, int column) { return read_array<32>(pg_bytes(result, row, column)); }
+RecordId read_pg_id(const PgResult& result, int row, int column) {
+    return read_array<32>(pg_bytes(result, row, column));
+}
 
 OwnerToken read_pg_owner(const PgResult& result, int row, int column) {
     return read_array<16>(pg_bytes(result, row, column));

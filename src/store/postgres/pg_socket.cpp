@@ -12,8 +12,8 @@ namespace oncegate::store {
 
 namespace asio = boost::asio;
 
-/// Shared with the callbacks of waits that were started and not yet answered: they may come after the socket's owner has gone.
-/// One for each watched descriptor, so that a late callback of an old one cannot be taken for the new one's.
+/// Shared with the callbacks of waits that were started and not yet answered: they may come after the socket's owner
+/// has gone. One for each watched descriptor, so that a late callback of an old one cannot be taken for the new one's.
 struct PgSocket::State {
     explicit State(const asio::any_io_executor& executor) : descriptor(executor), wake(executor) {}
 
@@ -59,20 +59,22 @@ asio::awaitable<bool> PgSocket::wait(PgWait what, std::chrono::steady_clock::tim
     if (read && !state->read_armed) {
         state->read_armed = true;
         state->readable = false;
-        state->descriptor.async_wait(asio::posix::stream_descriptor::wait_read, [state](const boost::system::error_code&) {
-            state->read_armed = false;
-            state->readable = true;  // an error too: libpq will find out what it is
-            state->wake.cancel();
-        });
+        state->descriptor.async_wait(asio::posix::stream_descriptor::wait_read,
+                                     [state](const boost::system::error_code&) {
+                                         state->read_armed = false;
+                                         state->readable = true;  // an error too: libpq will find out what it is
+                                         state->wake.cancel();
+                                     });
     }
     if (write && !state->write_armed) {
         state->write_armed = true;
         state->writable = false;
-        state->descriptor.async_wait(asio::posix::stream_descriptor::wait_write, [state](const boost::system::error_code&) {
-            state->write_armed = false;
-            state->writable = true;
-            state->wake.cancel();
-        });
+        state->descriptor.async_wait(asio::posix::stream_descriptor::wait_write,
+                                     [state](const boost::system::error_code&) {
+                                         state->write_armed = false;
+                                         state->writable = true;
+                                         state->wake.cancel();
+                                     });
     }
     const auto ready = [&] { return (read && state->readable) || (write && state->writable); };
     while (!ready() && std::chrono::steady_clock::now() < deadline) {

@@ -1,6 +1,6 @@
 #pragma once
-// Waits for a socket that libpq owns. Asio gets a duplicate of the descriptor: libpq may close its own and reuse the number at any time,
-// and Asio must not see that happen.
+// Waits for a socket that libpq owns. Asio gets a duplicate of the descriptor: libpq may close its own and reuse the
+// number at any time, and Asio must not see that happen.
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>

@@ -13,8 +13,8 @@ struct Fragments {
     std::string clock;  ///< a CTE with `now`, which also makes the transaction's commit durable
 };
 
-/// `synchronous_commit` may be off for the role or the database, and a pooler hides from us which connection we are on. So every changing
-/// statement asks for durability itself, for its own transaction; a stronger setting stays.
+/// `synchronous_commit` may be off for the role or the database, and a pooler hides from us which connection we are on.
+/// So every changing statement asks for durability itself, for its own transaction; a stronger setting stays.
 constexpr const char* durable =
     "set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
     " WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)";
@@ -29,27 +29,32 @@ Fragments fragments_of(const std::string& schema, const std::string& clock_sql) 
 }
 
 /// Whether a claim takes the row `row` that is there; the rules of record_rules' grant(), in SQL.
-std::string takes(const std::string& row, const std::string& rules, const std::string& fingerprint, const std::string& now) {
-    return "((" + row + ".state <> 0 OR " + row + ".lease_until <= " + now + ") AND (" +                                   //
-           "(" + row + ".expires_at <= " + now + " AND (" + row + ".remembered_until <= " + now + " OR " + rules +        //
-           " & 1 = 0)) OR (" + row + ".expires_at > " + now + " AND " + row + ".state IN (0, 1) AND " + rules +           //
+std::string takes(const std::string& row, const std::string& rules, const std::string& fingerprint,
+                  const std::string& now) {
+    return "((" + row + ".state <> 0 OR " + row + ".lease_until <= " + now + ") AND (" +                            //
+           "(" + row + ".expires_at <= " + now + " AND (" + row + ".remembered_until <= " + now + " OR " + rules +  //
+           " & 1 = 0)) OR (" + row + ".expires_at > " + now + " AND " + row + ".state IN (0, 1) AND " + rules +     //
            " & 2 <> 0 AND " + row + ".fingerprint = " + fingerprint + ")))";
 }
 
 /// A column's value after a claim took an existing row: the new life's, or what the life that goes on already has.
 std::string kept_unless_expired(const std::string& column) {
-    return column + " = CASE WHEN r.expires_at <= excluded.created_at THEN excluded." + column + " ELSE r." + column + " END, ";
+    return column + " = CASE WHEN r.expires_at <= excluded.created_at THEN excluded." + column + " ELSE r." + column +
+           " END, ";
 }
 
 std::string claim_sql(const Fragments& parts) {
-    // The NOT EXISTS keeps keys that plainly stand out of the INSERT: for them nothing is locked, written or flushed, so a replay
-    // costs no commit. What slips past it, because the row came or changed in between, is decided again under the row's lock.
+    // The NOT EXISTS keeps keys that plainly stand out of the INSERT: for them nothing is locked, written or flushed,
+    // so a replay costs no commit. What slips past it, because the row came or changed in between, is decided again
+    // under the row's lock.
     return parts.clock + " INSERT INTO " + parts.records +
            " AS r (id, route, state, claim_rules, attempt, owner, fingerprint, created_at, lease_until, expires_at,"
            " remembered_until, due_at) SELECT n.id, n.route, 0, n.rules, 1, n.owner, n.fingerprint, c.now,"
            " c.now + n.lease_ms * interval '1 millisecond', c.now + n.ttl_ms * interval '1 millisecond',"
-           " c.now + (n.ttl_ms + n.tombstone_ms) * interval '1 millisecond', c.now + n.ttl_ms * interval '1 millisecond'"
-           " FROM clock c, unnest($1::bytea[], $2::bytea[], $3::text[], $4::bytea[], $5::int8[], $6::int8[], $7::int8[],"
+           " c.now + (n.ttl_ms + n.tombstone_ms) * interval '1 millisecond', c.now + n.ttl_ms * interval '1 "
+           "millisecond'"
+           " FROM clock c, unnest($1::bytea[], $2::bytea[], $3::text[], $4::bytea[], $5::int8[], $6::int8[], "
+           "$7::int8[],"
            " $8::int2[]) AS n(id, owner, route, fingerprint, lease_ms, ttl_ms, tombstone_ms, rules)"
            " WHERE NOT EXISTS (SELECT FROM " +
            parts.records + " s WHERE s.id = n.id AND NOT " + takes("s", "n.rules", "n.fingerprint", "c.now") +
@@ -65,19 +70,27 @@ std::string claim_sql(const Fragments& parts) {
            " RETURNING r.id, r.attempt, r.claim_rules & 4 <> 0, r.created_at";
 }
 
-/// A CTE that locks the rows which still carry their hold, in the order of their ids. `$1`, `$2`, `$3`: ids, owners, attempts.
+/// A CTE that locks the rows which still carry their hold, in the order of their ids. `$1`, `$2`, `$3`: ids, owners,
+/// attempts.
 std::string held(const Fragments& parts, const std::string& states, const std::string& lock) {
     return ", held AS MATERIALIZED (SELECT r.id, n.place, c.now FROM clock c,"
            " unnest($1::bytea[], $2::bytea[], $3::int4[]) WITH ORDINALITY AS n(id, owner, attempt, place) JOIN " +
-           parts.records + " r ON r.id = n.id WHERE r.owner = n.owner AND r.attempt = n.attempt AND r.state IN (" + states +
-           ") ORDER BY r.id FOR " + lock + " OF r)";
+           parts.records +
+           " r ON r.id = n.id WHERE r.owner = n.owner AND (n.attempt = 0 OR r.attempt = n.attempt) AND r.state IN (" +
+           states + ") ORDER BY r.id FOR " + lock + " OF r)";
 }
 
 std::string complete_sql(const Fragments& parts) {
+    // Locking first costs a third of a completion, and is needed: left to itself the planner joins small tables by
+    // hash, which takes rows in the table's order and deadlocks with claims that take them in the order of their ids
+    // (tests/store shows it).
     return parts.clock + held(parts, "0, 1", "NO KEY UPDATE") + " UPDATE " + parts.records +
-           " r SET state = n.state, completed_at = h.now, reason = n.reason, chunks = n.chunks, body_bytes = n.body_bytes,"
-           " head = n.head, body = n.body FROM held h JOIN unnest($4::int2[], $5::text[], $6::int4[], $7::int8[], $8::bytea[],"
-           " $9::bytea[]) WITH ORDINALITY AS n(state, reason, chunks, body_bytes, head, body, place) ON n.place = h.place"
+           " r SET state = n.state, completed_at = h.now, reason = n.reason, chunks = n.chunks, body_bytes = "
+           "n.body_bytes,"
+           " head = n.head, body = n.body FROM held h JOIN unnest($4::int2[], $5::text[], $6::int4[], $7::int8[], "
+           "$8::bytea[],"
+           " $9::bytea[]) WITH ORDINALITY AS n(state, reason, chunks, body_bytes, head, body, place) ON n.place = "
+           "h.place"
            " WHERE r.id = h.id RETURNING r.id";
 }
 
@@ -110,7 +123,8 @@ std::string put_chunk_sql(const Fragments& parts) {
 std::string lookup_sql(const Fragments& parts) {
     return "WITH clock AS MATERIALIZED (SELECT " + parts.now +
            " AS now) SELECT r.id, r.route, r.state, r.attempt, r.owner, r.fingerprint, r.created_at, r.lease_until,"
-           " r.expires_at, r.remembered_until, r.completed_at, r.reason, r.chunks, r.body_bytes, r.head, r.body, c.now FROM " +
+           " r.expires_at, r.remembered_until, r.completed_at, r.reason, r.chunks, r.body_bytes, r.head, r.body, c.now "
+           "FROM " +
            parts.records + " r, clock c WHERE r.id = ANY ($1::bytea[])";
 }
 
@@ -126,15 +140,19 @@ std::string drop_old_chunks_sql(const Fragments& parts) {
 }
 
 std::string reap_sql(const Fragments& parts) {
-    // Rows that somebody is working on are left for the next time: removal never waits, and never makes a claim wait for long.
-    return parts.clock + ", due AS MATERIALIZED (SELECT r.id, r.remembered_until > c.now AS remembered FROM " + parts.records +
-           " r, clock c WHERE r.due_at <= c.now AND (r.state <> 0 OR r.lease_until <= c.now) ORDER BY r.due_at LIMIT $1::int8"
+    // Rows that somebody is working on are left for the next time: removal never waits, and never makes a claim wait
+    // for long.
+    return parts.clock + ", due AS MATERIALIZED (SELECT r.id, r.remembered_until > c.now AS remembered FROM " +
+           parts.records +
+           " r, clock c WHERE r.due_at <= c.now AND (r.state <> 0 OR r.lease_until <= c.now) ORDER BY r.due_at LIMIT "
+           "$1::int8"
            " FOR UPDATE OF r SKIP LOCKED), buried AS (UPDATE " +
            parts.records +
-           " r SET state = 4, due_at = r.remembered_until, completed_at = NULL, reason = '', chunks = 0, body_bytes = 0,"
+           " r SET state = 4, due_at = r.remembered_until, completed_at = NULL, reason = '', chunks = 0, body_bytes = "
+           "0,"
            " head = NULL, body = NULL FROM due d WHERE d.remembered AND r.id = d.id), removed AS (DELETE FROM " +
-           parts.records + " r USING due d WHERE NOT d.remembered AND r.id = d.id), pieces AS (DELETE FROM " + parts.chunks +
-           " p USING due d WHERE p.id = d.id) SELECT count(*) FROM due";
+           parts.records + " r USING due d WHERE NOT d.remembered AND r.id = d.id), pieces AS (DELETE FROM " +
+           parts.chunks + " p USING due d WHERE p.id = d.id) SELECT count(*) FROM due";
 }
 
 }  // namespace

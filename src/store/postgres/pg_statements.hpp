@@ -1,6 +1,7 @@
 #pragma once
-// The SQL of the data path (pure; pg_queries fills in the parameters). Every statement is a transaction of its own, works on many records at once, and
-// locks rows in the order of their ids, so that two instances cannot deadlock. No session state is used: any pooler will do.
+// The SQL of the data path (pure; pg_queries fills in the parameters). Every statement is a transaction of its own,
+// works on many records at once, and locks rows in the order of their ids, so that two instances cannot deadlock. No
+// session state is used: any pooler will do.
 
 #include <string>
 
@@ -16,11 +17,11 @@ struct PgStatements {
     std::string mark_unknown;
     std::string renew;
     std::string put_chunk;
-    std::string lookup;      ///< columns: PgRecordColumn
-    std::string get_chunk;   ///< id, bytes
-    std::string verify;      ///< id, owner, attempt, state
+    std::string lookup;     ///< columns: PgRecordColumn
+    std::string get_chunk;  ///< id, bytes
+    std::string verify;     ///< id, owner, attempt, state
     std::string drop_old_chunks;
-    std::string reap;        ///< one row, one number
+    std::string reap;  ///< one row, one number
 };
 
 /// What `claim` returns for each record it took.

@@ -27,7 +27,8 @@ std::vector<std::string> split(std::string_view list) {
 /// What entry `index` of `count` gets from a list that may be empty or hold one value for all.
 std::string entry(const std::vector<std::string>& list, std::size_t index, std::size_t count, const char* name) {
     if (list.size() == 1) return list.front();
-    if (list.size() != count) throw std::invalid_argument(std::string("the store's URL lists another number of ") + name + " than of hosts");
+    if (list.size() != count)
+        throw std::invalid_argument(std::string("the store's URL lists another number of ") + name + " than of hosts");
     return list[index];
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// Tells an io_context's thread that another thread has finished something, through an eventfd. Unlike a post to the executor, ringing is
-// harmless when the io_context is already gone: only the descriptor is touched, and both sides own one.
+// Tells an io_context's thread that another thread has finished something, through an eventfd. Unlike a post to the
+// executor, ringing is harmless when the io_context is already gone: only the descriptor is touched, and both sides own
+// one.
 
 #include <sys/eventfd.h>
 #include <unistd.h>

@@ -10,8 +10,8 @@
 namespace oncegate::store {
 namespace {
 
-/// SQLite would create the file readable for everybody whom the umask allows. O_EXCL: a file that is there already may be open in
-/// this process, and closing another descriptor of it would drop SQLite's locks (POSIX).
+/// SQLite would create the file readable for everybody whom the umask allows. O_EXCL: a file that is there already may
+/// be open in this process, and closing another descriptor of it would drop SQLite's locks (POSIX).
 std::string create_private_file(const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (descriptor >= 0) {
@@ -80,8 +80,8 @@ Outcome<SqliteConnection> SqliteConnection::open(const std::string& path, millis
 
 Outcome<SqliteStatement> SqliteConnection::prepare(std::string_view sql) {
     sqlite3_stmt* statement = nullptr;
-    const int code = sqlite3_prepare_v3(handle_.get(), sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
-                                        &statement, nullptr);
+    const int code = sqlite3_prepare_v3(handle_.get(), sql.data(), static_cast<int>(sql.size()),
+                                        SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
     if (code != SQLITE_OK) return fault(code);
     return SqliteStatement(statement);
 }

@@ -1,5 +1,6 @@
 #pragma once
-// One SQLite connection and its prepared statements, as owning values. Knows no table; the thread that opened it is the one that uses it.
+// One SQLite connection and its prepared statements, as owning values. Knows no table; the thread that opened it is the
+// one that uses it.
 
 #include <sqlite3.h>
 
@@ -12,11 +13,12 @@
 
 namespace oncegate::store {
 
-/// What an SQLite result code means for the operation that met it. The transaction it was part of is the caller's to end.
+/// What an SQLite result code means for the operation that met it. The transaction it was part of is the caller's to
+/// end.
 StoreFault sqlite_fault(int code, std::string detail);
 
-/// A prepared statement that is run many times. Parameters count from 1, columns from 0. Bound texts and blobs are not copied: they must
-/// stay until the statement has been reset.
+/// A prepared statement that is run many times. Parameters count from 1, columns from 0. Bound texts and blobs are not
+/// copied: they must stay until the statement has been reset.
 class SqliteStatement {
  public:
     SqliteStatement() = default;
@@ -63,8 +65,8 @@ class StatementUse {
 
 class SqliteConnection {
  public:
-    /// Opens or creates the file (mode 0600, as its log and index files will have) in WAL mode with `synchronous=FULL`: what is committed
-    /// survives a power cut. Waits at most `busy` for another process's transaction.
+    /// Opens or creates the file (mode 0600, as its log and index files will have) in WAL mode with `synchronous=FULL`:
+    /// what is committed survives a power cut. Waits at most `busy` for another process's transaction.
     static Outcome<SqliteConnection> open(const std::string& path, milliseconds busy);
 
     Outcome<SqliteStatement> prepare(std::string_view sql);

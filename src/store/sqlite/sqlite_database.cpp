@@ -94,7 +94,8 @@ class SqliteDatabase final : public Database {
 
 }  // namespace
 
-std::unique_ptr<Database> open_sqlite_database(std::string path, milliseconds timeout, std::function<std::int64_t()> now) {
+std::unique_ptr<Database> open_sqlite_database(std::string path, milliseconds timeout,
+                                               std::function<std::int64_t()> now) {
     return std::make_unique<SqliteDatabase>(std::move(path), timeout, std::move(now));
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The record table of an SQLite file: applies one operation at a time inside a transaction that the caller holds. What an operation
-// means is record_rules' business; this is where rows are read and written.
+// The record table of an SQLite file: applies one operation at a time inside a transaction that the caller holds. What
+// an operation means is record_rules' business; this is where rows are read and written.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +17,8 @@ class SqliteRecords {
     /// Prepares every statement; a fault when the schema is not there. `connection` must outlive the object.
     static Outcome<SqliteRecords> prepare(SqliteConnection& connection);
 
-    /// Inside a transaction. A fault of kind `refused` concerns this operation alone and has changed nothing; after any other, the
-    /// transaction must be rolled back.
+    /// Inside a transaction. A fault of kind `refused` concerns this operation alone and has changed nothing; after any
+    /// other, the transaction must be rolled back.
     Result apply(const Operation& operation, std::int64_t now_ms);
 
     /// One bounded step of removal, inside a transaction.

@@ -66,7 +66,8 @@ void Writer::run() {
             wake_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
             std::size_t operations = 0;
             auto last = waiting_.begin();
-            while (last != waiting_.end() && operations < group_operations_max) operations += (*last++)->batch.size() + 1;
+            while (last != waiting_.end() && operations < group_operations_max)
+                operations += (*last++)->batch.size() + 1;
             group.assign(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(last));
             waiting_.erase(waiting_.begin(), last);
             if (stopping_) {
@@ -85,7 +86,8 @@ void Writer::run() {
             if (fault) fail(*job, *fault);
             finish(*job);
         }
-        // A file that answered with anything but "busy" is opened anew: it may have been replaced, or its disk may be back.
+        // A file that answered with anything but "busy" is opened anew: it may have been replaced, or its disk may be
+        // back.
         if (fault && fault->kind == StoreFault::Kind::unreachable) {
             records_.reset();
             connection_.reset();
@@ -128,7 +130,8 @@ std::optional<StoreFault> Writer::run_jobs(Group& group, std::int64_t now_ms) {
         for (const auto& operation : job->batch) {
             job->results.push_back(records_->apply(operation, now_ms));
             const auto* fault = std::get_if<StoreFault>(&job->results.back());
-            const bool alone = fault == nullptr || (fault->kind == StoreFault::Kind::refused && connection_->in_transaction());
+            const bool alone =
+                fault == nullptr || (fault->kind == StoreFault::Kind::refused && connection_->in_transaction());
             if (!alone) return *fault;
         }
         if (job->kind != WriterJob::Kind::reap) continue;

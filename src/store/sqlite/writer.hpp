@@ -1,6 +1,6 @@
 #pragma once
-// The one thread that talks to an SQLite file. What several io_contexts hand in while a transaction is being committed becomes the next
-// transaction together (group commit).
+// The one thread that talks to an SQLite file. What several io_contexts hand in while a transaction is being committed
+// becomes the next transaction together (group commit).
 
 #include <atomic>
 #include <condition_variable>
@@ -26,11 +26,11 @@ struct WriterJob {
     Kind kind = Kind::batch;
     Batch batch;
     std::size_t limit = 0;
-    std::vector<Result> results;       ///< batch: one for each operation
+    std::vector<Result> results;  ///< batch: one for each operation
     Outcome<std::size_t> reaped = std::size_t{0};
-    std::string complaint;             ///< probe: empty when the file can be used
+    std::string complaint;  ///< probe: empty when the file can be used
     std::shared_ptr<Doorbell> finished;
-    std::atomic<bool> done = false;    ///< after it is set the writer touches the job no more
+    std::atomic<bool> done = false;  ///< after it is set the writer touches the job no more
 };
 
 class Writer {

@@ -1,6 +1,6 @@
 #pragma once
-// A store in memory for tests: the real rules, a clock that is moved by hand, and faults on demand. Several backends (also on several
-// threads) may share one database.
+// A store in memory for tests: the real rules, a clock that is moved by hand, and faults on demand. Several backends
+// (also on several threads) may share one database.
 
 #include <boost/asio/any_io_executor.hpp>
 #include <cstdint>

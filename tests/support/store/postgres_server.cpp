@@ -76,7 +76,8 @@ pid_t spawn(const std::vector<std::string>& command, const fs::path& log) {
     const int output = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
     ::dup2(output, 1);
     ::dup2(output, 2);
-    if (user != nullptr && (::setgroups(0, nullptr) != 0 || ::setgid(user->pw_gid) != 0 || ::setuid(user->pw_uid) != 0)) _exit(126);
+    if (user != nullptr && (::setgroups(0, nullptr) != 0 || ::setgid(user->pw_gid) != 0 || ::setuid(user->pw_uid) != 0))
+        _exit(126);
     ::prctl(PR_SET_PDEATHSIG, SIGQUIT);  // a test that crashes takes its server along
     if (::getppid() != parent) _exit(125);
     ::execv(arguments.front(), arguments.data());
@@ -96,7 +97,8 @@ std::vector<pid_t> children_of(pid_t parent) {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
         const auto name = entry.path().filename().string();
-        if (!std::all_of(name.begin(), name.end(), [](unsigned char letter) { return std::isdigit(letter) != 0; })) continue;
+        if (!std::all_of(name.begin(), name.end(), [](unsigned char letter) { return std::isdigit(letter) != 0; }))
+            continue;
         std::ifstream file(entry.path() / "stat");
         std::string stat((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
         const auto after_name = stat.rfind(')');
@@ -124,12 +126,14 @@ PostgresServer::PostgresServer(const std::vector<std::string>& settings) : port_
     if (const auto* user = server_user()) {
         if (::chown(folder_.c_str(), user->pw_uid, user->pw_gid) != 0) throw std::runtime_error("chown");
     }
-    const auto initdb = spawn({programs() / "initdb", "-N", "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "-D", folder_ / "data"},
+    const auto initdb = spawn({programs() / "initdb", "-N", "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C",
+                               "-D", folder_ / "data"},
                               folder_ / "log");
     if (wait_for(initdb) != 0) throw std::runtime_error("initdb: " + read_all(folder_ / "log"));
     std::ofstream configuration(folder_ / "data" / "postgresql.conf", std::ios::app);
-    configuration << "listen_addresses = '127.0.0.1'\nport = " << port_ << "\nunix_socket_directories = ''\n"
-                  << "max_connections = 200\nshared_buffers = 64MB\nlogging_collector = off\nautovacuum_naptime = 10s\n";
+    configuration
+        << "listen_addresses = '127.0.0.1'\nport = " << port_ << "\nunix_socket_directories = ''\n"
+        << "max_connections = 200\nshared_buffers = 64MB\nlogging_collector = off\nautovacuum_naptime = 10s\n";
     for (const auto& line : settings) configuration << line << '\n';
     configuration.close();
     start();
@@ -150,7 +154,9 @@ PostgresServer& PostgresServer::shared() {
     return server;
 }
 
-std::string PostgresServer::url() const { return "postgresql://postgres@127.0.0.1:" + std::to_string(port_) + "/postgres"; }
+std::string PostgresServer::url() const {
+    return "postgresql://postgres@127.0.0.1:" + std::to_string(port_) + "/postgres";
+}
 
 void PostgresServer::start() {
     // A killed server's processes may hold its shared memory for another moment: the new one then refuses to start.
@@ -196,10 +202,12 @@ void PostgresServer::resume() {
 
 std::string PostgresServer::query(const std::string& sql) const {
     const std::unique_ptr<PGconn, decltype(&PQfinish)> connection(PQconnectdb(url().c_str()), PQfinish);
-    PQsetNoticeReceiver(connection.get(), [](void*, const PGresult*) {}, nullptr);
+    PQsetNoticeReceiver(
+        connection.get(), [](void*, const PGresult*) {}, nullptr);
     const std::unique_ptr<PGresult, decltype(&PQclear)> result(PQexec(connection.get(), sql.c_str()), PQclear);
     const auto status = PQresultStatus(result.get());
-    if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) throw std::runtime_error(PQerrorMessage(connection.get()));
+    if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK)
+        throw std::runtime_error(PQerrorMessage(connection.get()));
     return PQntuples(result.get()) > 0 ? PQgetvalue(result.get(), 0, 0) : std::string();
 }
 

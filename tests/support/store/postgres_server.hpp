@@ -1,6 +1,6 @@
 #pragma once
-// A real PostgreSQL in a temporary directory on a free loopback port, to be started, killed, paused and restarted by tests. Everything is
-// removed at the end.
+// A real PostgreSQL in a temporary directory on a free loopback port, to be started, killed, paused and restarted by
+// tests. Everything is removed at the end.
 
 #include <sys/types.h>
 

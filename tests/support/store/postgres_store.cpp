@@ -9,7 +9,8 @@
 namespace oncegate::test {
 namespace {
 
-/// Tells the time of the server plus what a table of the schema says, so that every connection sees a moved clock at once.
+/// Tells the time of the server plus what a table of the schema says, so that every connection sees a moved clock at
+/// once.
 class PostgresStoreUnderTest final : public StoreUnderTest {
  public:
     PostgresStoreUnderTest() : schema_(new_schema()) {

@@ -47,11 +47,15 @@ class Client {
     explicit Client(store::Database& database, store::BatcherLimits limits = {});
     ~Client();
 
-    store::Outcome<store::ClaimOutcome> claim(store::Claim operation) { return run(io, store->claim(std::move(operation))); }
+    store::Outcome<store::ClaimOutcome> claim(store::Claim operation) {
+        return run(io, store->claim(std::move(operation)));
+    }
     store::Outcome<store::Change> complete(store::Complete operation) {
         return run(io, store->complete(std::move(operation)));
     }
-    store::Outcome<store::Change> release(const store::Hold& hold) { return run(io, store->release(store::Release{hold})); }
+    store::Outcome<store::Change> release(const store::Hold& hold) {
+        return run(io, store->release(store::Release{hold}));
+    }
     store::Outcome<store::Change> mark_unknown(const store::Hold& hold, std::string reason) {
         return run(io, store->mark_unknown(store::MarkUnknown{hold, std::move(reason)}));
     }
@@ -74,8 +78,6 @@ class Client {
     IgnoringObserver observer;
     std::unique_ptr<store::Store> store;
 };
-
-
 
 /// An id whose bytes all depend on `number`.
 store::RecordId id_of(std::uint32_t number);

@@ -59,6 +59,11 @@ class Postgres:
         self.resume()
         return self.start()
 
+    @property
+    def pid(self):
+        """Of the postmaster."""
+        return self._process.pid
+
     def _spawn(self):
         with open(os.path.join(self._directory, "log"), "ab") as log:
             self._process = subprocess.Popen(

@@ -12,6 +12,9 @@ from .waiting import PATIENCE, dies_with_test, wait_until
 
 PORT_TAKEN = 2  # exit code of a program that could not run
 
+# Only read by a sanitized build: freed memory is given back soon, so that the memory of a stream can still be judged.
+SANITIZER_OPTIONS = {"ASAN_OPTIONS": "quarantine_size_mb=4:" + os.environ.get("ASAN_OPTIONS", "")}
+
 
 def binary():
     path = os.environ.get("ONCEGATE_BIN")
@@ -73,7 +76,7 @@ class Oncegate:
         with open(self.out_path, "ab") as out, open(self.err_path, "ab") as err:
             self.process = subprocess.Popen([binary(), "serve", "-c", self.config_path], stdout=out, stderr=err,
                                             stdin=subprocess.DEVNULL, cwd=self._directory,
-                                            preexec_fn=dies_with_test())
+                                            env={**os.environ, **SANITIZER_OPTIONS}, preexec_fn=dies_with_test())
 
     def _answers(self, until):
         path = "/readyz" if until == "ready" else "/healthz"

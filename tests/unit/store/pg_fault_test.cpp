@@ -16,6 +16,8 @@ TEST_CASE("every class of error has its remedy and its fault") {
     const Case cases[] = {
         {"40001", PgRemedy::retry, StoreFault::Kind::unreachable},
         {"40P01", PgRemedy::retry, StoreFault::Kind::unreachable},
+        {"26000", PgRemedy::retry, StoreFault::Kind::unreachable},
+        {"42P05", PgRemedy::retry, StoreFault::Kind::unreachable},
         {"57P01", PgRemedy::reconnect, StoreFault::Kind::unreachable},
         {"57P03", PgRemedy::reconnect, StoreFault::Kind::unreachable},
         {"25006", PgRemedy::reconnect, StoreFault::Kind::unreachable},

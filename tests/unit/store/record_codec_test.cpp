@@ -1,4 +1,5 @@
-// The byte form of stored heads and fingerprints: round trips, and refusal of everything that was not written by the encoder.
+// The byte form of stored heads and fingerprints: round trips, and refusal of everything that was not written by the
+// encoder.
 #include "store/record_codec.hpp"
 
 #include <catch2/catch.hpp>
@@ -57,13 +58,17 @@ TEST_CASE("the bytes of a head are these for ever") {
     response.status = 204;
     response.reason = "No";
     response.fields.add("A", "bc");
-    const char expected[] = "\x01\x00\xCC\x00\x00\x00\x02No\x00\x00\x00\x01\x00\x00\x00\x01" "A\x00\x00\x00\x02" "bc";
+    const char expected[] =
+        "\x01\x00\xCC\x00\x00\x00\x02No\x00\x00\x00\x01\x00\x00\x00\x01"
+        "A\x00\x00\x00\x02"
+        "bc";
     CHECK(encode_head(response) == std::string(expected, sizeof expected - 1));
 }
 
 TEST_CASE("a truncated head is refused wherever it was cut") {
     const auto bytes = encode_head(response_with({{"A", "b"}, {"C", ""}}));
-    for (std::size_t size = 0; size < bytes.size(); ++size) CHECK_FALSE(decode_head(std::string_view(bytes).substr(0, size)));
+    for (std::size_t size = 0; size < bytes.size(); ++size)
+        CHECK_FALSE(decode_head(std::string_view(bytes).substr(0, size)));
 }
 
 TEST_CASE("a head with bytes behind its end is refused") {

@@ -1,4 +1,5 @@
-// The rules of a record's life as a table: every stored state, before and after its lease, its ttl and its tombstone (R66, R104-R107).
+// The rules of a record's life as a table: every stored state, before and after its lease, its ttl and its tombstone
+// (R66, R104-R107).
 #include "store/record_rules.hpp"
 
 #include <catch2/catch.hpp>
@@ -73,7 +74,8 @@ TEST_CASE("a lease that reaches beyond the ttl keeps the request in flight", "[R
 }
 
 TEST_CASE("a claim is granted in these cases and no others", "[R56][R63][R68][R106]") {
-    const auto stored = GENERATE(State::in_flight, State::unknown, State::completed, State::not_replayable, State::tombstone);
+    const auto stored =
+        GENERATE(State::in_flight, State::unknown, State::completed, State::not_replayable, State::tombstone);
     const auto now = GENERATE(created, lease_until, expires, remembered);
     const bool refuse = GENERATE(false, true);
     const bool take_over = GENERATE(false, true);
@@ -91,7 +93,8 @@ TEST_CASE("a claim is granted in these cases and no others", "[R56][R63][R68][R1
     CHECK((granted == Grant::take_over) == (meant == State::unknown && take_over && fingerprint == "same"));
     CHECK(granted != Grant::fresh);
     CHECK(granted != Grant::repeat);
-    if (meant == State::completed || meant == State::in_flight || meant == State::not_replayable) CHECK(granted == Grant::standing);
+    if (meant == State::completed || meant == State::in_flight || meant == State::not_replayable)
+        CHECK(granted == Grant::standing);
 }
 
 TEST_CASE("a claim without a row is fresh") { CHECK(grant(nullptr, claim_by(1), "x", created) == Grant::fresh); }
@@ -132,7 +135,8 @@ TEST_CASE("a take-over continues a life and a claim after expiry begins one", "[
 }
 
 TEST_CASE("an owner's change is written while the record is open and its own", "[R68]") {
-    const auto stored = GENERATE(State::in_flight, State::unknown, State::completed, State::not_replayable, State::tombstone);
+    const auto stored =
+        GENERATE(State::in_flight, State::unknown, State::completed, State::not_replayable, State::tombstone);
     const auto row = row_in(stored);
     Hold hold;
     hold.owner = row.owner;
