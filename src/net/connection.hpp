@@ -6,13 +6,16 @@
 #include <memory>
 #include <string_view>
 
+#include "net/open_count.hpp"
 #include "net/stream.hpp"
 
 namespace oncegate::net {
 
 class Connection {
  public:
-    explicit Connection(std::unique_ptr<Stream> stream) : stream_(std::move(stream)) {}
+    /// `count` is held for as long as the connection is.
+    explicit Connection(std::unique_ptr<Stream> stream, OpenCount count = {})
+        : stream_(std::move(stream)), count_(std::move(count)) {}
 
     Stream& stream() { return *stream_; }
 
@@ -30,6 +33,7 @@ class Connection {
     void make_room(std::size_t limit);
 
     std::unique_ptr<Stream> stream_;
+    OpenCount count_;
     std::unique_ptr<char[]> buffer_;
     std::size_t capacity_ = 0;
     std::size_t start_ = 0;

@@ -210,7 +210,7 @@ asio::awaitable<Taken> UpstreamPool::take() {
         while (state.in_use + state.idle_count() > state.options.max_connections) state.close_oldest_idle();
         auto stream = co_await connect(state.resolver, server.address.host, server.address.port, state.options.connect);
         if (stream) {
-            taken.connection_ = std::make_unique<Connection>(std::move(*stream));
+            taken.connection_ = std::make_unique<Connection>(std::move(*stream), OpenCount(state.options.open));
         } else {
             why = reason(stream.error());
         }

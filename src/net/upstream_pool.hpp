@@ -2,6 +2,7 @@
 // Connections of one io_context to one upstream: round robin over its servers, idle connections kept and checked before
 // reuse. A failed connect may try the next server (nothing was sent); a started request never moves.
 
+#include <atomic>
 #include <boost/system/result.hpp>
 #include <chrono>
 #include <cstddef>
@@ -24,6 +25,7 @@ struct UpstreamOptions {
     milliseconds connect{2'000};
     milliseconds idle{60'000};          ///< an unused pooled connection is closed after it
     std::size_t max_connections = 256;  ///< of this pool: the caller divides the configured number by the threads
+    std::atomic<int>* open = nullptr;   ///< counts the connections that are open, idle ones included; may be null
 };
 
 /// Why there is no connection. Nothing was sent in any case.

@@ -84,6 +84,9 @@ struct Metrics::Families {
     Family<Gauge>& connections_family =
         BuildGauge().Name("oncegate_connections").Help("Open connections").Register(registry);
 
+    Gauge& client_connections = connections_family.Add({{"side", "client"}});
+    Gauge& open_to_upstreams = connections_family.Add({{"side", "upstream"}});
+
     Histogram& batch_size = BuildHistogram()
                                 .Name("oncegate_store_batch_size")
                                 .Help("Operations committed together")
@@ -97,7 +100,6 @@ struct Metrics::Families {
     std::vector<Histogram*> upstreams;
     std::array<Histogram*, operation_names.size()> operations{};
     std::array<Counter*, 4> faults{};
-    std::array<Gauge*, 2> connections{};
 
     OfRoute& of(std::size_t route) { return route == no_route ? unmatched : *routes[route]; }
 
@@ -125,8 +127,6 @@ Metrics::Metrics(const std::vector<std::string>& routes, const std::vector<std::
     }
     constexpr std::array<const char*, 4> kinds{"unreachable", "timeout", "overloaded", "refused"};
     for (std::size_t i = 0; i < kinds.size(); ++i) f.faults[i] = &f.store_faults.Add({{"kind", kinds[i]}});
-    f.connections = {&f.connections_family.Add({{"side", "client"}}),
-                     &f.connections_family.Add({{"side", "upstream"}})};
     BuildGauge()
         .Name("oncegate_build_info")
         .Help("Always 1; the labels say which build runs")
@@ -167,9 +167,7 @@ void Metrics::takeover(std::size_t route) { families_->of(route).takeovers->Incr
 void Metrics::stale_completion(std::size_t route) { families_->of(route).stale_completions->Increment(); }
 void Metrics::reaped(std::size_t records) { families_->reaped.Increment(static_cast<double>(records)); }
 
-void Metrics::connections(Side side, int change) {
-    families_->connections[static_cast<std::size_t>(side)]->Increment(change);
-}
+void Metrics::client_connections(int change) { families_->client_connections.Increment(change); }
 
 void Metrics::operation_done(std::string_view operation, std::chrono::nanoseconds queued_and_run) {
     for (std::size_t i = 0; i < operation_names.size(); ++i) {
@@ -183,6 +181,9 @@ void Metrics::fault(const store::StoreFault& fault) {
     families_->faults[static_cast<std::size_t>(fault.kind)]->Increment();
 }
 
-std::string Metrics::text() const { return prometheus::TextSerializer().Serialize(families_->registry.Collect()); }
+std::string Metrics::text() const {
+    families_->open_to_upstreams.Set(upstream_connections_.load(std::memory_order_relaxed));
+    return prometheus::TextSerializer().Serialize(families_->registry.Collect());
+}
 
 }  // namespace oncegate::proxy

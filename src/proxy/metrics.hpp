@@ -34,8 +34,9 @@ class Metrics final : public store::StoreObserver {
     void stale_completion(std::size_t route);
     void reaped(std::size_t records);
 
-    enum class Side : std::uint8_t { client, upstream };
-    void connections(Side side, int change);
+    void client_connections(int change);
+    /// Counts the open connections to upstreams; read when the text is made.
+    std::atomic<int>& upstream_connections() { return upstream_connections_; }
 
     void operation_done(std::string_view operation, std::chrono::nanoseconds queued_and_run) override;
     void batch_done(std::size_t operations) override;
@@ -47,6 +48,7 @@ class Metrics final : public store::StoreObserver {
  private:
     struct Families;
     std::unique_ptr<Families> families_;
+    std::atomic<int> upstream_connections_{0};
 };
 
 }  // namespace oncegate::proxy

@@ -235,7 +235,8 @@ asio::awaitable<Recording::Settled> Recording::settle_record(Verdict verdict, co
     }
     held_.lease.drop();
     const bool stale = *settled == store::Change::stale;
-    if (stale && std::holds_alternative<store::Complete>(settlement)) worker.shared.metrics.stale_completion(request_.route_index);
+    if (stale && std::holds_alternative<store::Complete>(settlement))
+        worker.shared.metrics.stale_completion(request_.route_index);
     held_.permit.leave(stale ? nullptr : std::move(standing));
     co_return stale ? Settled::not_yet : Settled::yes;
 }

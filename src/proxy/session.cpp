@@ -67,7 +67,7 @@ void Session::close_idle() {
 asio::awaitable<void> Session::run() {
     const Counted open(worker_.shared.connections);
     over_limit_ = open.number() > worker_.shared.config.server.limits.connections;
-    worker_.shared.metrics.connections(Metrics::Side::client, +1);
+    worker_.shared.metrics.client_connections(+1);
     const auto& server = worker_.shared.config.server;
     auto wait = server.timeouts.head;
     for (;;) {
@@ -84,7 +84,7 @@ asio::awaitable<void> Session::run() {
         if (worker_.shared.draining) break;
         wait = server.timeouts.keep_alive;
     }
-    worker_.shared.metrics.connections(Metrics::Side::client, -1);
+    worker_.shared.metrics.client_connections(-1);
     if (unread_) {
         co_await net::staged_close(connection_, lingering_time, lingering_bytes_max);
     } else {

@@ -33,8 +33,8 @@ class Settler {
     /// then passes, and the outcome is unknown, which is the truth.
     void later(Settlement settlement, std::size_t route, InFlight::Permit permit, LeaseKeeper::Guard guard);
 
-    /// The same for a claim whose result never arrived: nobody waits for it. Said again twice after it was heard, since a
-    /// claim that a stalled database still has before it may be carried out after the release.
+    /// The same for a claim whose result never arrived: nobody waits for it. Said again twice after it was heard, since
+    /// a claim that a stalled database still has before it may be carried out after the release.
     void let_go(Settlement settlement, std::size_t route);
 
     std::size_t waiting() const { return waiting_; }

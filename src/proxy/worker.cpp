@@ -18,11 +18,13 @@ std::string what_escaped(const std::exception_ptr& escaped) {
     }
 }
 
-net::UpstreamOptions pool_options(const config::Upstream& upstream, std::size_t threads) {
+net::UpstreamOptions pool_options(const config::Upstream& upstream, std::size_t threads,
+                                  std::atomic<int>& open_connections) {
     net::UpstreamOptions options;
     for (const auto& server : upstream.servers) options.servers.push_back({server.host, server.port, server.authority});
     options.connect = upstream.timeouts.connect;
     options.idle = upstream.timeouts.idle;
+    options.open = &open_connections;
     options.max_connections = std::max<std::size_t>(1, upstream.max_connections / threads);
     return options;
 }
@@ -39,7 +41,8 @@ Worker::Worker(boost::asio::any_io_executor its_executor, Shared& all, std::uniq
       leases(executor, *store, tasks),
       settler(*store, tasks, shared.metrics, shared.log) {
     for (const auto& upstream : shared.config.upstreams) {
-        upstreams.push_back(std::make_unique<net::UpstreamPool>(executor, pool_options(upstream, threads)));
+        upstreams.push_back(std::make_unique<net::UpstreamPool>(
+            executor, pool_options(upstream, threads, shared.metrics.upstream_connections())));
     }
 }
 

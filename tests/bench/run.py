@@ -118,7 +118,7 @@ def main():
     missing = [program for program in ("nginx", "wrk") if not shutil.which(program)]
     if missing or not options.binary:
         parser.error(f"needs {' and '.join(missing) or '--binary'}")
-    os.environ["ONCEGATE_BIN"] = options.binary
+    os.environ["ONCEGATE_BIN"] = os.path.abspath(options.binary)
     directory = tempfile.mkdtemp(prefix="oncegate-bench-")
     stoppers = []
     try:

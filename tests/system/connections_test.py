@@ -1,12 +1,13 @@
 """The connection itself: keep-alive, pipelining, what has no body, slow readers, overload."""
 
+import socket
 import unittest
 
 from harness.cases import SystemCase
 from harness.client import keyed
 from harness.http import request_bytes, response_bytes
-from harness.upstream import Gate
-from harness.waiting import wait_until
+from harness.upstream import Gate, free_port
+from harness.waiting import PATIENCE, wait_until
 
 BODY = b'{"amount":100}'
 MIB = 1 << 20
@@ -93,6 +94,15 @@ class Connections(SystemCase):
         for connection in connections:
             self.assertEqual(connection.ask("GET", "/x").status, 201)
             connection.close()
+
+    def test_ipv6_listener(self):
+        """[R134] `[::1]` can be bound, and its clients are named in brackets and quotes."""
+        port = free_port()
+        upstream, _ = self.setup_pair(server={"listeners": [{"bind": f"[::1]:{port}"}]})
+        with socket.create_connection(("::1", port), timeout=PATIENCE) as client:
+            client.sendall(request_bytes("GET", "/x", [("Connection", "close")]))
+            self.assertTrue(client.recv(100).startswith(b"HTTP/1.1 201 "))
+        self.assertIn('for="[::1]"', upstream.requests[0].get("Forwarded"))
 
     def test_overload(self):
         """[R148] Beyond `limits.in_flight`: 503 #overloaded with Retry-After, and fine again afterwards."""

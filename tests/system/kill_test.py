@@ -1,5 +1,7 @@
 """`kill -9` at every step of an exchange, restart, retry: no second execution under `hold`, always a definite answer."""
 
+import itertools
+import random
 import unittest
 
 from harness.blocked import blocked_store
@@ -164,6 +166,43 @@ class KilledAtEveryStep(SystemCase):
         self.assertEqual(upstream.requests[0].all("Idempotency-Attempt"), [])
         self.assertTrue(proxy.post('"again"', BODY).replayed)
         self.assertEqual(upstream.hits(), 2)
+
+    def test_under_fail_the_retry_gets_a_recorded_failure(self):
+        """[R62][R66] `unknown_outcome: fail`: after the lease the failure is the result, and nothing is forwarded."""
+        upstream, proxy = self.setup_pair(Gate(), policy={**SHORT_LEASE, "unknown_outcome": "fail"})
+        self.begin(proxy, '"failed"')
+        upstream.wait_for(1)
+        proxy.kill()
+        proxy.restart()
+        settled = self.settle(lambda: proxy.post('"failed"', BODY))
+        self.assertIn(settled.status, (502, 504))
+        again = proxy.post('"failed"', BODY)
+        self.assertEqual((again.status, again.body, again.replayed), (settled.status, settled.body, True))
+        self.assertEqual(upstream.hits(), 1)
+
+    def test_killed_again_and_again_under_load(self):
+        """[R56][R57][R62] Ten kills amid bursts of keyed requests; every key runs at most once and has one answer."""
+        numbers = itertools.count(1)
+        upstream, proxy = self.setup_pair(lambda request: response_bytes(201, b"%d" % next(numbers)), policy=SHORT_LEASE)
+        chance = random.Random(10)
+        seen = {f'"key-{number}"': set() for number in range(60)}
+        for _ in range(10):
+            connections = {key: self.begin(proxy, key) for key in chance.sample(list(seen), 30)}
+            for key in chance.sample(list(connections), chance.randrange(30)):
+                self.note(seen[key], connections[key].receive())
+            proxy.kill()
+            proxy.restart()
+        for key, bodies in seen.items():
+            self.note(bodies, self.settle(lambda name=key: proxy.post(name, BODY)))
+            self.assertLessEqual(upstream.hits(key), 1, key)
+            self.assertLessEqual(len(bodies), 1, key)
+
+    def note(self, bodies, answer):
+        """Collects what a key was answered; refusals must be the two that are allowed."""
+        if answer.status == 201:
+            bodies.add(answer.body)
+        else:
+            self.assertIn(answer.summary(), {(409, "in-flight"), (409, "outcome-unknown")})
 
 
 if __name__ == "__main__":

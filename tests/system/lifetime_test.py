@@ -1,10 +1,9 @@
 """How long a key lives: ttl, tombstones, renewal of a running request's lease."""
 
-import signal
 import time
 import unittest
 
-from harness.cases import OnPostgres, SystemCase, on_both_stores
+from harness.cases import SystemCase, on_both_stores
 from harness.client import keyed
 from harness.http import request_bytes, response_bytes
 from harness.upstream import Gate
@@ -92,30 +91,6 @@ class Lifetime(SystemCase):
         for number in range(50):
             proxy.post(f'"{number}"', BODY)
         wait_until(lambda: proxy.metric("oncegate_reaped_total") >= 50, "expired records are removed", 90)
-
-
-class SuspendedOwner(OnPostgres, SystemCase):
-    def test_late_completion(self):
-        """[R68] The owner's lease passed while it was suspended: the truth that arrives late still completes the record."""
-        gate = Gate()
-        upstream = self.upstream(gate, response_bytes(201, b"late"))
-        config = self.config(upstream, {"lease": "1s"})
-        owner = self.proxy(config)
-        observer = self.proxy(config)
-        with owner.connect() as connection:
-            connection.send(request_bytes("POST", "/pay", keyed('"k"'), BODY))
-            upstream.wait_for(1)
-            owner.process.send_signal(signal.SIGSTOP)
-            try:
-                self.assert_problem(self.settle(lambda: observer.post('"k"', BODY)), "outcome-unknown")
-                gate.set()
-            finally:
-                owner.process.send_signal(signal.SIGCONT)
-            first = connection.receive()
-        self.assertEqual(first.body, b"late")
-        replay = wait_until(lambda: (answer := observer.post('"k"', BODY)).status == 201 and answer, "completed late")
-        self.assertEqual((replay.body, replay.replayed), (b"late", True))
-        self.assertEqual(upstream.hits(), 1)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "store/backend.hpp"
 #include "store/record_rules.hpp"
 #include "store/sqlite/sqlite_connection.hpp"
+#include "store/sqlite/sqlite_statements.hpp"
 
 namespace oncegate::store {
 
@@ -34,7 +36,8 @@ class SqliteRecords {
         std::uint64_t body_bytes = 0;
     };
 
-    explicit SqliteRecords(SqliteConnection& connection) : connection_(&connection) {}
+    SqliteRecords(SqliteConnection& connection, SqliteStatements statements)
+        : connection_(&connection), sql_(std::move(statements)) {}
 
     Result run(const Claim& operation, std::int64_t now_ms);
     Result run(const Complete& operation, std::int64_t now_ms);
@@ -57,8 +60,7 @@ class SqliteRecords {
     std::optional<StoreFault> remove_chunks(const RecordId& id);
 
     SqliteConnection* connection_;
-    SqliteStatement find_, response_, insert_, replace_, complete_, mark_unknown_, renew_, remove_, remove_chunks_,
-        remove_other_chunks_, put_chunk_, get_chunk_, due_, bury_;
+    SqliteStatements sql_;
 };
 
 }  // namespace oncegate::store

@@ -20,7 +20,7 @@ def binary():
     path = os.environ.get("ONCEGATE_BIN")
     if not path or not os.access(path, os.X_OK):
         raise AssertionError("ONCEGATE_BIN must name the built program")
-    return path
+    return os.path.abspath(path)
 
 
 def run_command(*arguments, env=None, seconds=PATIENCE):

@@ -53,10 +53,10 @@ TEST_CASE("metrics are Prometheus text with the names of the contract") {
          {"oncegate_requests_total{outcome=\"replayed\",route=\"pay\"} 1", "oncegate_build_info{version=\"1.2.3\"} 1",
           "oncegate_request_duration_seconds_count{outcome=\"replayed\",route=\"pay\"} 1",
           "oncegate_store_duration_seconds_count{operation=\"claim\"} 1", "oncegate_store_batch_size_count 1",
-          "oncegate_connections{side=\"client\"}", "oncegate_requests_in_flight{route=\"pay\"}",
-          "oncegate_reaped_total", "oncegate_takeovers_total{route=\"pay\"}",
-          "oncegate_stale_completions_total{route=\"pay\"}", "oncegate_unrecorded_total{route=\"pay\"}",
-          "oncegate_expired_key_retries_total{route=\"pay\"}",
+          "oncegate_connections{side=\"client\"}", "oncegate_connections{side=\"upstream\"}",
+          "oncegate_requests_in_flight{route=\"pay\"}", "oncegate_reaped_total",
+          "oncegate_takeovers_total{route=\"pay\"}", "oncegate_stale_completions_total{route=\"pay\"}",
+          "oncegate_unrecorded_total{route=\"pay\"}", "oncegate_expired_key_retries_total{route=\"pay\"}",
           "oncegate_upstream_duration_seconds_count{upstream=\"target\"}"}) {
         INFO(line);
         CHECK(answer.body.find(line) != std::string::npos);
