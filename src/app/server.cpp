@@ -158,8 +158,9 @@ asio::awaitable<void> Server::look_after_store() {
     auto& worker = threads_.front().worker();
     asio::steady_timer timer(worker.executor);
     do {
-        auto trouble = co_await worker.store->probe();
-        if (trouble.empty() && !schema_ready_) trouble = co_await prepare_schema();
+        std::string trouble;
+        if (!schema_ready_) trouble = co_await prepare_schema();
+        if (trouble.empty()) trouble = co_await worker.store->probe();
         note_store(std::move(trouble));
     } while (co_await paused(timer, store_watch));
 }

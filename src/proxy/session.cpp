@@ -4,6 +4,7 @@
 #include "core/head_rules.hpp"
 #include "net/staged_close.hpp"
 #include "proxy/exchange.hpp"
+#include "proxy/final_recipient.hpp"
 #include "proxy/relay.hpp"
 #include "proxy/trace.hpp"
 
@@ -155,6 +156,10 @@ asio::awaitable<void> Session::dispatch(ClientSide& client, Report& report) {
         co_return co_await refuse(client,
                                   problem_of(ProblemKind::bad_request,
                                              "The request runs in a circle: this proxy has forwarded it before.", 508));
+    }
+    if (ends_here(head)) {
+        report.outcome = Outcome::passthrough;
+        co_return co_await answer_as_recipient(client);
     }
     if (asks_for_policy_page(head)) {
         report.outcome = Outcome::passthrough;

@@ -179,6 +179,21 @@ class RefusedInput(SystemCase):
                 except (Broken, OSError, ValueError) as fault:
                     self.assertNotIsInstance(fault, TimeoutError, bytes(data))
 
+    def test_garbage_on_the_admin_listener(self):
+        """Seeded random bytes there: an answer or a close, and the listener stays of use."""
+        chance = random.Random(21)
+        for number in range(100):
+            data = chance.randbytes(chance.randint(1, 300))
+            with Connection(self.front.admin_port) as connection:
+                connection.send_anyway(b"GET /" + data.hex().encode() + b"\r\n\r\n" if number % 2 else data)
+                connection.finish_sending()
+                try:
+                    while connection.receive() is not None:
+                        pass
+                except (Broken, OSError, ValueError) as fault:
+                    self.assertNotIsInstance(fault, TimeoutError, data)
+        self.assertEqual(self.front.admin("/readyz").status, 200)
+
 
 class Limits(SystemCase):
     def test_head_too_large(self):

@@ -87,7 +87,18 @@ class Connections(SystemCase):
             for number in range(20):
                 self.assertEqual(proxy.post(f'"{number}"').status, 201)
 
-    def test_connection_limit_and_many_connections(self):
+    def test_connection_limit(self):
+        """[R148] Beyond `limits.connections`: an answer, 503 #overloaded, not a silent close; a freed place is taken again."""
+        _, proxy = self.setup_pair(server={"limits": {"connections": 3}})
+        held = [proxy.connect() for _ in range(3)]
+        for connection in held:
+            self.addCleanup(connection.close)
+            self.assertEqual(connection.ask("GET", "/x").status, 201)
+        self.assert_problem(proxy.ask("GET", "/x"), "overloaded")
+        held[0].close()
+        wait_until(lambda: proxy.ask("GET", "/x").status == 201, "a place is free")
+
+    def test_many_connections(self):
         """Two hundred idle connections, all served."""
         _, proxy = self.setup_pair()
         connections = [proxy.connect() for _ in range(200)]

@@ -121,8 +121,9 @@ class PgDatabase final : public Database {
 
     std::unique_ptr<Backend> connect(boost::asio::any_io_executor) override { return make_pg_backend(setup_); }
 
-    /// One: the threads' connections already overlap each other's commits, and a second one each would halve the batches, which
-    /// costs more than it gains (measured: 83 us of database CPU a request with one, 138 with two, fewer requests a second).
+    /// One: the threads' connections already overlap each other's commits, and a second one each would halve the
+    /// batches, which costs more than it gains (measured: 83 us of database CPU a request with one, 138 with two, fewer
+    /// requests a second).
     std::size_t connections_per_thread() const override { return 1; }
 
     std::string migrate() override {
