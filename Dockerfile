@@ -21,7 +21,7 @@ ENV ONCEGATE_BIND=0.0.0.0:8080
 USER oncegate
 WORKDIR /var/lib/oncegate
 VOLUME /var/lib/oncegate
-EXPOSE 8080 9901
+EXPOSE 8080
 ENTRYPOINT ["oncegate"]
 # Something to try. For real use mount a file of your own and name it: docker run ... oncegate serve -c /etc/oncegate/mine.yaml
 CMD ["serve", "-c", "/etc/oncegate/quickstart.yaml"]

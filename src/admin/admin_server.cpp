@@ -78,7 +78,8 @@ Answer AdminServer::answer(const core::RequestHead& head) const {
     if (path == "/readyz" && reads) return readiness(status_.reasons_not_ready());
     if (!allowed(head)) return problem(401, "Unauthorized", "Send the admin token as Authorization: Bearer TOKEN.");
     if (path == "/metrics" && reads) return {200, "text/plain; version=0.0.4; charset=utf-8", metrics_.text()};
-    if (path == "/v1/policies" && reads) return {200, "application/json", proxy::policy_page_json(config_)};
+    if (path == "/v1/policies" && reads)
+        return {200, "application/json", proxy::policy_page_json(config_, "/.well-known/idempotency")};
     if (path.starts_with("/v1/records") || path.starts_with("/v1/attempts")) {
         return problem(501, "Not supported yet", "Looking into and mending records is not supported yet.");
     }

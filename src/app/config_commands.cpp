@@ -35,11 +35,25 @@ int run_explain(const std::string& file, const std::string& method, const std::s
     return exit_fine;
 }
 
+namespace {
+
+/// Nothing when the URL means no store, which is then said.
+std::unique_ptr<store::Database> open_or_complain(const config::Store& options) {
+    try {
+        return store::open_database(store::DatabaseOptions{options.url, options.schema, options.timeout});
+    } catch (const std::exception& failure) {
+        std::cerr << "oncegate: store: " << failure.what() << '\n';
+        return nullptr;
+    }
+}
+
+}  // namespace
+
 int run_migrate(const std::string& file, Migration migration) {
     const auto config = load_or_complain(file);
     if (!config) return exit_bad_input;
-    const store::DatabaseOptions options{config->store.url, config->store.schema, config->store.timeout};
-    const auto database = store::open_database(options);
+    const auto database = open_or_complain(config->store);
+    if (!database) return exit_could_not_run;
     if (migration == Migration::print) {
         std::cout << database->migration_sql();
         return exit_fine;

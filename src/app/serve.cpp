@@ -32,7 +32,7 @@ int run_serve(const std::string& config_file) {
         Server server(*config);
         server.run();
         return exit_fine;
-    } catch (const CouldNotRun& failure) {
+    } catch (const std::exception& failure) {
         std::cerr << "oncegate: " << failure.what() << '\n';
         return exit_could_not_run;
     }

@@ -1,6 +1,9 @@
 #include "app/server.hpp"
 
+#include <openssl/rand.h>
+
 #include <algorithm>
+#include <array>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -50,6 +53,13 @@ net::BindAddress address_of(const std::string& bind) {
     return *address;
 }
 
+/// For names in the log that only this process gives.
+std::string random_secret() {
+    std::array<unsigned char, 32> bytes{};
+    if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) throw CouldNotRun("no randomness");
+    return {bytes.begin(), bytes.end()};
+}
+
 /// The loops of a thread end by cancellation only.
 asio::awaitable<bool> paused(asio::steady_timer& timer, milliseconds pause) {
     timer.expires_after(pause);
@@ -65,7 +75,9 @@ Server::Server(const config::Config& config)
       metrics_(route_names(config), upstream_names(config), version()),
       access_log_(config.log),
       log_(config.log),
-      shared_{config_, routes_, in_flight_, metrics_, access_log_, log_, "oncegate-" + proxy::random_hex(4)},
+      log_names_(config.log.hash_key.empty() ? random_secret() : config.log.hash_key),
+      shared_{config_,     routes_, in_flight_, metrics_,
+              access_log_, log_,    log_names_, "oncegate-" + proxy::random_hex(4)},
       signals_(main_context_, SIGTERM, SIGINT, SIGHUP),
       admin_(config_, metrics_, *this),
       admin_tasks_(main_context_.get_executor(), [](std::exception_ptr) {}) {
@@ -88,15 +100,17 @@ void Server::open_store() {
 
 void Server::make_workers() {
     const auto threads = thread_count(config_);
-    const auto each = config_.store.connections == 0 ? database_->connections_per_thread()
-                                                     : std::max<std::size_t>(1, config_.store.connections / threads);
     for (std::size_t i = 0; i < threads; ++i) {
+        const auto each = config_.store.connections == 0 ? database_->connections_per_thread()
+                                                         : proxy::share_of(config_.store.connections, i, threads);
         auto& thread = threads_.emplace_back(shared_);
         std::vector<std::unique_ptr<store::Backend>> backends;
         for (std::size_t n = 0; n < each; ++n) backends.push_back(database_->connect(thread.executor()));
-        auto store =
-            store::make_batched_store(thread.executor(), std::move(backends), store::BatcherLimits(), metrics_);
-        thread.set_worker(std::make_unique<proxy::Worker>(thread.executor(), shared_, std::move(store), threads));
+        store::BatcherLimits limits;
+        limits.operation_timeout = config_.store.timeout;
+        auto store = store::make_batched_store(thread.executor(), std::move(backends), limits, metrics_);
+        thread.set_worker(
+            std::make_unique<proxy::Worker>(thread.executor(), shared_, std::move(store), proxy::Place{i, threads}));
     }
 }
 
@@ -168,11 +182,11 @@ asio::awaitable<void> Server::look_after_store() {
 asio::awaitable<void> Server::reap_expired(proxy::Worker& worker) {
     asio::steady_timer timer(worker.executor);
     while (co_await paused(timer, store_watch)) {
-        std::size_t removed = reap_step;
-        while (removed == reap_step && worker.store->reachable()) {
+        bool more = true;
+        while (more && worker.store->reachable()) {
             const auto step = co_await worker.store->reap(reap_step);
-            removed = step.has_value() ? *step : 0;
-            if (removed > 0) metrics_.reaped(removed);
+            more = step.has_value() && step->more;
+            if (step.has_value() && step->records > 0) metrics_.reaped(step->records);
         }
     }
 }

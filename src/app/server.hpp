@@ -59,6 +59,7 @@ class Server final : public admin::Status {
     proxy::Metrics metrics_;
     proxy::AccessLog access_log_;
     proxy::ProgramLog log_;
+    core::KeyedHash log_names_;
     proxy::Shared shared_;
     std::unique_ptr<store::Database> database_;
 

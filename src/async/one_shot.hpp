@@ -33,6 +33,11 @@ class OneShot {
         co_return std::move(*value_);
     }
 
+    /// Returns once it is set; the value stays.
+    boost::asio::awaitable<void> wait() {
+        while (!value_) co_await wake_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    }
+
     /// The value, or nothing when `limit` passed first (the value may still come; get() may be called again).
     boost::asio::awaitable<std::optional<T>> get_within(std::chrono::milliseconds limit) {
         if (!value_) {

@@ -37,6 +37,7 @@ asio::awaitable<void> TaskSet::attend(Entry& entry, asio::awaitable<void> task) 
 void TaskSet::spawn(asio::awaitable<void> task) {
     finished_.clear();
     const auto entry = running_.emplace(running_.end());
+    entry->asked_to_stop = cancelled_;
     auto on_end = [this, entry](std::exception_ptr escaped) {
         // The ending coroutine still refers to the signal: it is kept until this call has returned for good.
         finished_.splice(finished_.end(), running_, entry);
@@ -48,6 +49,7 @@ void TaskSet::spawn(asio::awaitable<void> task) {
 }
 
 void TaskSet::cancel_all() {
+    cancelled_ = true;
     for (auto entry = running_.begin(); entry != running_.end();) {
         const auto next = std::next(entry);
         if (entry->begun) {

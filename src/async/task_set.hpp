@@ -24,7 +24,8 @@ class TaskSet {
     /// Starts `task`. Its references must outlive the set's wait_empty().
     void spawn(boost::asio::awaitable<void> task);
 
-    /// Asks every task to end (terminal cancellation); one that has not begun never does.
+    /// Asks every task to end (terminal cancellation); one that has not begun never does, nor one that is spawned
+    /// later.
     void cancel_all();
 
     /// Returns once no task is left. One waiter at a time.
@@ -43,6 +44,7 @@ class TaskSet {
     boost::asio::any_io_executor executor_;
     std::function<void(std::exception_ptr)> on_escape_;
     std::list<Entry> running_;
+    bool cancelled_ = false;
     std::list<Entry> finished_;  ///< emptied by the next spawn()
     boost::asio::steady_timer emptied_;
 };

@@ -99,7 +99,8 @@ struct Log {
     Level level = Level::info;
     Format format = Format::json;
     Keys keys = Keys::hash;
-    std::string file;  ///< of the access log; empty: standard output
+    std::string hash_key;  ///< content of hash_key_file: instances that share it give one key one name; empty: random
+    std::string file;      ///< of the access log; empty: standard output
 };
 
 struct Config {

@@ -163,6 +163,7 @@ void load_log(const Node& node, Log& log, Problems& problems) {
     section.read("level", log.level, levels);
     section.read("format", log.format, formats);
     section.read("keys", log.keys, keys);
+    section.read_or_blank("hash_key_file", log.hash_key, read_secret);
     section.read_or_blank("file", log.file, name);
     section.finish();
 }

@@ -10,7 +10,11 @@ namespace {
 
 bool is_store_url(std::string_view url) {
     constexpr std::string_view sqlite = "sqlite:";
-    if (url.starts_with(sqlite)) return url.size() > sqlite.size();
+    if (url.starts_with(sqlite)) {
+        const auto path = url.substr(sqlite.size());
+        const bool host = path.starts_with("//") && !path.starts_with("///");
+        return !path.empty() && !host && !path.starts_with(":memory:");  // which would forget every key at a restart
+    }
     return url.starts_with("postgresql://") || url.starts_with("postgres://");
 }
 

@@ -102,6 +102,10 @@ std::optional<std::vector<std::string>> field_names(const Node& node, Problems& 
 
 std::optional<std::string> http_url(const Node& node, Problems& problems) {
     auto written = text(node, problems);
+    if (written && written->find('#') != std::string::npos) {
+        problems.add(node, "'" + *written + "' has a fragment; the problem's own is added to it");
+        return std::nullopt;
+    }
     if (!written || is_http_url(*written)) return written;
     problems.add(node, "'" + *written + "' is not an http:// or https:// URL");
     return std::nullopt;

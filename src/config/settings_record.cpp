@@ -1,5 +1,8 @@
 // The rows of `record.*` and `replay.*`: what is kept of a response, and how it is given back.
 
+#include <algorithm>
+#include <array>
+
 #include "config/policy_settings.hpp"
 #include "config/readers.hpp"
 #include "config/units.hpp"
@@ -32,9 +35,22 @@ std::optional<StatusSet> statuses(const Node& node, Problems& problems) {
     return set;
 }
 
+/// Fields that a replay must not lose to the marker, and those that the connection or the framing own.
+bool means_something_else(std::string_view name) {
+    constexpr std::array<std::string_view, 13> taken{
+        "Connection",     "Keep-Alive",       "TE",   "Trailer",    "Transfer-Encoding", "Upgrade", "Proxy-Connection",
+        "Content-Length", "Content-Encoding", "Date", "Set-Cookie", "Content-Type",      "Location"};
+    return std::any_of(taken.begin(), taken.end(), [&](std::string_view one) { return core::iequals(one, name); });
+}
+
 std::optional<std::string> marker(const Node& node, Problems& problems) {
     if (node.kind == Node::Kind::blank || (node.kind == Node::Kind::scalar && node.text.empty())) return std::string();
-    return field_name(node, problems);
+    auto written = field_name(node, problems);
+    if (written && means_something_else(*written)) {
+        problems.add(node, "'" + *written + "' has a meaning of its own on a response; take another name");
+        return std::nullopt;
+    }
+    return written;
 }
 
 constexpr std::uint64_t largest_body = 16ULL << 30;

@@ -28,8 +28,28 @@ constexpr std::array<std::string_view, 10> hop_by_hop_names{"Connection",
 
 /// Fields that a sender may not make hop-by-hop by naming them in Connection: without Host the request is invalid, and
 /// the others tell the upstream who is asking. RFC 9110 §7.6.1 forbids to name what is meant for every recipient.
-constexpr std::array<std::string_view, 7> never_nominated{
-    "Host", "Cache-Control", "Via", "Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host"};
+constexpr std::array<std::string_view, 8> never_nominated{
+    "Host",           "Cache-Control", "Via", "Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host",
+    "Idempotency-Key"};
+
+/// What a recipient would act on before it has seen the body: routing, authentication, control and cookies have no
+/// place in a trailer (RFC 9110 §6.5.1), nor has what the proxy itself reads or adds.
+constexpr std::array<std::string_view, 16> never_in_trailers{"Host",
+                                                             "Authorization",
+                                                             "Cookie",
+                                                             "Set-Cookie",
+                                                             "Cache-Control",
+                                                             "Expect",
+                                                             "Idempotency-Key",
+                                                             "Idempotency-Outcome",
+                                                             "Range",
+                                                             "Location",
+                                                             "Forwarded",
+                                                             "X-Forwarded-For",
+                                                             "X-Forwarded-Proto",
+                                                             "X-Forwarded-Host",
+                                                             "Via",
+                                                             "Max-Forwards"};
 
 constexpr std::array<std::string_view, 3> proxy_only_names{"Idempotency-Attempt", "Idempotency-Token",
                                                            "Idempotency-Recovery-Point"};
@@ -190,7 +210,9 @@ RequestHead for_upstream(const RequestHead& received, const Peer& peer, std::str
 
     head.fields.add("Via", std::string(received.version == HttpVersion::http10 ? "1.0 " : "1.1 ").append(pseudonym));
     if (!peer.address.empty()) append_element(head.fields, "X-Forwarded-For", peer.address);
-    add_when_absent(head.fields, "X-Forwarded-Proto", peer.scheme);
+    // Only a trusted proxy's word on these would count, and none is trusted yet: what the client says of itself goes.
+    head.fields.set("X-Forwarded-Proto", peer.scheme);
+    head.fields.remove("X-Forwarded-Host");
     add_when_absent(head.fields, "X-Forwarded-Host", host);
     append_element(head.fields, "Forwarded", forwarded_element(peer, host));
     return head;
@@ -210,6 +232,16 @@ ResponseHead for_client(const ResponseHead& received, std::string_view http_date
     }
     add_when_absent(head.fields, "Date", http_date);
     return head;
+}
+
+Fields forwarded_trailers(const Fields& received) {
+    Fields kept;
+    for (const auto field : received) {
+        const bool dropped = is_hop_by_hop(field.name, {}) || is_framing(field.name) ||
+                             is_among(field.name, proxy_only_names) || is_among(field.name, never_in_trailers);
+        if (!dropped) kept.add(field.name, field.value);
+    }
+    return kept;
 }
 
 Fields for_replay(const Fields& stored, const ReplayRule& rule, std::string_view http_date) {

@@ -50,6 +50,9 @@ RequestHead for_upstream(const RequestHead& received, const Peer& peer, std::str
 /// `Idempotency-Outcome` removed, a Date added when there is none (R79). Nothing else of the proxy's own (R81).
 ResponseHead for_client(const ResponseHead& received, std::string_view http_date);
 
+/// What of a message's trailers may travel on.
+Fields forwarded_trailers(const Fields& received);
+
 /// The fields of a replay: as stored and in that order, but for the policy's exclusions, the marker (exactly one, R81),
 /// Date with `replay.date: now`, and `x-should-retry` / `Stripe-Should-Retry: true` turned to `false` (R146).
 Fields for_replay(const Fields& stored, const ReplayRule& rule, std::string_view http_date);

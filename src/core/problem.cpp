@@ -45,7 +45,7 @@ constexpr Entry store_unavailable{
     "The key cannot be checked at the moment, so the request was not forwarded. Retry with the same key."};
 constexpr Entry upstream_unreachable{
     502, "upstream-unreachable", service, "Upstream not reached",
-    "The service behind this proxy could not be reached. Nothing was sent to it; retry with the same key."};
+    "The service behind this proxy could not be reached. Nothing was sent to it: the same request can be sent again."};
 constexpr Entry upstream_failed{
     502, "upstream-failed", service, "Upstream failed",
     "The service behind this proxy broke off before it had answered. The request may have been executed."};

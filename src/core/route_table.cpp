@@ -1,6 +1,7 @@
 #include "core/route_table.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "core/ascii.hpp"
 #include "core/head_rules.hpp"
@@ -70,17 +71,41 @@ bool is_normal(std::string_view path) {
 
 bool may_hide_separator(std::string_view path) { return path.find_first_of("%\\") != std::string_view::npos; }
 
-/// The path as a server reads it that takes `%2F`, `%5C`, `\` and an encoded NUL for separators.
-std::string with_separators(std::string_view path) {
+/// How a server may read what could be a separator. Servers differ in each point, so every mixture is possible.
+struct Reading {
+    enum class Nul : std::uint8_t { kept, separates, ends };
+    bool slash = false;      ///< `%2F` separates
+    bool backslash = false;  ///< `%5C` and `\` separate
+    Nul nul = Nul::kept;
+};
+
+/// Every reading but the plain one.
+constexpr std::array<Reading, 11> other_readings{{{true, false, Reading::Nul::kept},
+                                                  {false, true, Reading::Nul::kept},
+                                                  {true, true, Reading::Nul::kept},
+                                                  {false, false, Reading::Nul::separates},
+                                                  {true, false, Reading::Nul::separates},
+                                                  {false, true, Reading::Nul::separates},
+                                                  {true, true, Reading::Nul::separates},
+                                                  {false, false, Reading::Nul::ends},
+                                                  {true, false, Reading::Nul::ends},
+                                                  {false, true, Reading::Nul::ends},
+                                                  {true, true, Reading::Nul::ends}}};
+
+/// The path as a server sees it that reads it so.
+std::string read_as(const Reading& reading, std::string_view path) {
     std::string out;
     out.reserve(path.size());
     for (std::size_t i = 0; i < path.size(); ++i) {
         const int byte = encoded_byte(path, i);
-        if (byte == '/' || byte == '\\' || byte == 0) {
+        if (byte == 0 && reading.nul == Reading::Nul::ends) break;
+        const bool separates = (byte == '/' && reading.slash) || (byte == '\\' && reading.backslash) ||
+                               (byte == 0 && reading.nul == Reading::Nul::separates);
+        if (separates) {
             out += '/';
             i += 2;
         } else {
-            out += path[i] == '\\' ? '/' : path[i];
+            out += path[i] == '\\' && reading.backslash ? '/' : path[i];
         }
     }
     return out;
@@ -197,13 +222,11 @@ boost::system::result<std::size_t, RouteTable::Miss> RouteTable::find(const Requ
     const auto found =
         is_normal(raw) ? first_match(routes_, head, host, raw) : first_match(routes_, head, host, normalise_path(raw));
     if (may_hide_separator(raw)) {
-        const auto other = with_separators(raw);
-        if (other != raw && first_match(routes_, head, host, normalise_path(other)) != found) return Miss::ambiguous;
-        // Some servers end the path at a NUL.
-        const auto nul = raw.find("%00");
-        if (nul != std::string_view::npos &&
-            first_match(routes_, head, host, normalise_path(raw.substr(0, nul))) != found) {
-            return Miss::ambiguous;
+        for (const auto& reading : other_readings) {
+            const auto other = read_as(reading, raw);
+            if (other != raw && first_match(routes_, head, host, normalise_path(other)) != found) {
+                return Miss::ambiguous;
+            }
         }
     }
     if (!found) return Miss::none;

@@ -24,7 +24,11 @@ std::optional<std::string> value_of(const ScopePart& part, const ScopeSource& so
     switch (part.kind) {
         case ScopePart::Kind::route: return std::string(source.route);
         case ScopePart::Kind::method: return source.head.method;
-        case ScopePart::Kind::host: return host_without_port(source.head);
+        case ScopePart::Kind::host: {
+            auto host = host_without_port(source.head);
+            if (host.empty()) return std::nullopt;
+            return host;
+        }
         case ScopePart::Kind::path: return normalise_path(split_target(source.head.target).path);
         case ScopePart::Kind::header: {
             auto combined = source.head.fields.combined(part.name);

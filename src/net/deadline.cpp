@@ -16,6 +16,7 @@ struct Deadline::Clockwork {
     Stream* stream;  ///< null once the stream is gone
     asio::steady_timer timer;
     clock::time_point due = never;
+    milliseconds limit{0};                ///< that `due` was made of
     clock::time_point armed_for = never;  ///< never: no wait that counts is under way
     std::uint64_t arming = 0;             ///< number of the wait that counts; older ones are ignored
     std::uint64_t expirations = 0;
@@ -47,9 +48,14 @@ Deadline::~Deadline() {
 
 void Deadline::set(milliseconds limit) {
     const auto now = clock::now();
+    clockwork_->limit = limit;
     // A limit too large for the clock is none.
     clockwork_->due = limit < std::chrono::duration_cast<milliseconds>(never - now) ? now + limit : never;
     if (clockwork_->due < clockwork_->armed_for) Clockwork::arm(clockwork_);
+}
+
+void Deadline::extend() {
+    if (clockwork_->due != never) set(clockwork_->limit);
 }
 
 void Deadline::clear() { clockwork_->due = never; }

@@ -20,6 +20,8 @@ class Deadline {
     Deadline& operator=(const Deadline&) = delete;
 
     void set(milliseconds limit);
+    /// Sets it anew by the limit that it was set with.
+    void extend();
     void clear();
 
     /// Whether it lies in the past; reads the clock.

@@ -109,6 +109,7 @@ Listener::Listener(asio::any_io_executor executor, const BindAddress& address) :
 std::uint16_t Listener::port() const { return acceptor_.local_endpoint().port(); }
 
 asio::awaitable<void> Listener::run(std::function<void(std::unique_ptr<Stream>)> on_accept) {
+    on_accept_ = &on_accept;
     while (acceptor_.is_open()) {
         auto [error, socket] = co_await acceptor_.async_accept(asio::as_tuple(asio::use_awaitable));
         if (!error) {
@@ -124,8 +125,14 @@ asio::awaitable<void> Listener::run(std::function<void(std::unique_ptr<Stream>)>
 }
 
 void Listener::close() {
-    error_code ignored;
-    acceptor_.close(ignored);
+    error_code error;
+    if (on_accept_ != nullptr && acceptor_.is_open()) acceptor_.non_blocking(true, error);
+    while (on_accept_ != nullptr && !error) {
+        auto socket = acceptor_.accept(error);
+        if (!error) (*on_accept_)(make_plain_stream(std::move(socket)));
+    }
+    on_accept_ = nullptr;
+    acceptor_.close(error);
     pause_.cancel();
 }
 

@@ -37,10 +37,13 @@ class Listener {
     /// Accepts until close(); `on_accept` gets each stream. Short of descriptors it pauses and goes on.
     asio::awaitable<void> run(std::function<void(std::unique_ptr<Stream>)> on_accept);
 
+    /// Takes what is waiting to be accepted, gives it to run()'s callback, and accepts no more: nobody who got through
+    /// is closed without a word (R148).
     void close();
 
  private:
     asio::ip::tcp::acceptor acceptor_;
+    std::function<void(std::unique_ptr<Stream>)>* on_accept_ = nullptr;  ///< of run(), while it runs
     asio::steady_timer pause_;
 };
 

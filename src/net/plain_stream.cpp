@@ -113,7 +113,10 @@ class PlainStream final : public Stream {
             const IoResult sent = send(vector.data(), used);
             remaining.advance(sent.bytes);
             result.bytes += sent.bytes;
-            if (!sent.error) continue;
+            if (!sent.error) {
+                deadline_.extend();  // it is for a peer that takes nothing, not for one that takes long
+                continue;
+            }
             result.error = would_block(sent.error) ? error_code() : sent.error;
             if (!result.error) {
                 const auto expirations = deadline_.expirations();

@@ -35,7 +35,8 @@ class Stream {
     /// Writes all of `pieces` (one gather write where the system takes it) or fails; `bytes` is what the system took.
     virtual asio::awaitable<IoResult> write(std::span<const asio::const_buffer> pieces) = 0;
 
-    /// The operations under way and to come end with timed_out after `limit`. Replaces an earlier deadline.
+    /// The operations under way and to come end with timed_out after `limit`. Replaces an earlier deadline. A write
+    /// that makes progress moves it.
     virtual void deadline(milliseconds limit) = 0;
     virtual void no_deadline() = 0;
 

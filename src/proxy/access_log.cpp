@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
+#include <stdexcept>
 
 namespace oncegate::proxy {
 
@@ -116,7 +117,11 @@ namespace {
 
 spdlog::sink_ptr open_sink(const std::string& file) {
     if (file.empty()) return std::make_shared<spdlog::sinks::stdout_sink_mt>();
-    return std::make_shared<spdlog::sinks::basic_file_sink_mt>(file);
+    try {
+        return std::make_shared<spdlog::sinks::basic_file_sink_mt>(file);
+    } catch (const spdlog::spdlog_ex& fault) {
+        throw std::runtime_error("log.file: " + std::string(fault.what()));
+    }
 }
 
 }  // namespace

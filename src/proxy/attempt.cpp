@@ -18,10 +18,14 @@ namespace {
 constexpr std::chrono::milliseconds answer_after_broken_write{1'000};
 constexpr std::size_t response_head_bytes_max = 256U << 10;
 
-/// More interim responses than this are not a dialogue but a fault.
-constexpr int interim_max = 32;
-
 }  // namespace
+
+bool connection_stays(const core::ResponseHead& head, const core::Framing& framing) {
+    if (framing.kind == core::Framing::Kind::until_close || !core::keeps_alive(head.version, head.fields)) return false;
+    const bool announces =
+        head.fields.contains("Transfer-Encoding") || head.fields.find("Content-Length").value_or("0") != "0";
+    return head.status != 204 || !announces;
+}
 
 asio::awaitable<net::IoResult> Attempt::send(const core::RequestHead& head, const core::Framing& framing,
                                              const net::BodySpill& body) {
@@ -78,7 +82,7 @@ asio::awaitable<Reached<core::ResponseHead>> Attempt::read_head(std::string_view
         const auto framing = core::response_framing(method, *head);
         if (framing.has_error()) co_return failure(Failure::Cause::broken);
         response_framing_ = *framing;
-        reusable_ = framing->kind != core::Framing::Kind::until_close && core::keeps_alive(head->version, head->fields);
+        reusable_ = connection_stays(*head, *framing);
         body_.emplace(connection, *framing, worker_.shared.config.server.timeouts.body_idle);
         co_return std::move(*head);
     }

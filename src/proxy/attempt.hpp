@@ -18,6 +18,13 @@ namespace oncegate::proxy {
 template <class T>
 using Reached = boost::system::result<T, core::Failure>;
 
+/// More interim responses than this are not a dialogue but a fault.
+inline constexpr int interim_max = 32;
+
+/// Whether the upstream's connection may carry another request after this response. Not when the response announces
+/// content that by its status it cannot have (RFC 9110 §8.6): what follows could be taken for the next answer (R130).
+bool connection_stays(const core::ResponseHead& head, const core::Framing& framing);
+
 /// Lives in its exchange's frame; used once.
 class Attempt {
  public:

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "core/ascii.hpp"
+#include "proxy/date.hpp"
 
 namespace oncegate::proxy {
 
@@ -54,11 +55,12 @@ core::Framing declared_framing(const core::Fields& fields) {
 }
 
 ClientSide::ClientSide(net::Connection& connection, const core::RequestHead& request, core::Framing framing,
-                       const config::Timeouts& timeouts)
+                       const config::Timeouts& timeouts, const std::atomic<bool>& draining)
     : connection_(connection),
       request_(request),
       framing_(framing),
       timeouts_(timeouts),
+      draining_(draining),
       body_(connection, framing, timeouts.body_idle),
       persistence_(persistence_of(request)),
       written_before_(connection.stream().bytes_written()),
@@ -91,7 +93,9 @@ std::string ClientSide::head_bytes(const core::ResponseHead& head, core::Framing
     status_ = head.status;
     // A client that still waits for 100 may or may not send its body after this answer: nothing that follows can be
     // read safely.
-    if (awaits_continue_ || framing.kind == core::Framing::Kind::until_close) persistence_ = net::Persistence::close;
+    if (awaits_continue_ || draining_ || framing.kind == core::Framing::Kind::until_close) {
+        persistence_ = net::Persistence::close;
+    }
     return net::response_head_bytes(head, framing, request_.version, persistence_);
 }
 
@@ -99,6 +103,7 @@ asio::awaitable<void> ClientSide::send(core::ResponseHead head, std::string_view
     const bool content = has_content(request_.method, head.status);
     core::Framing framing{core::Framing::Kind::length, body.size()};
     if (head.status == 204 || head.status == 304) framing = core::Framing{};
+    if (!head.fields.contains("Date")) head.fields.add("Date", http_date_now());
     const auto text = head_bytes(head, framing);
     if (gone_) co_return;
     std::array<asio::const_buffer, 2> pieces{asio::buffer(text), asio::buffer(body)};
@@ -121,6 +126,11 @@ void ClientSide::begin(core::ResponseHead head, core::Framing framing) {
     auto text = head_bytes(head, framing);
     if (!content) framing = core::Framing{};  // announced, and not sent
     writer_ = std::make_unique<net::BodyWriter>(connection_.stream(), framing, std::move(text));
+}
+
+asio::awaitable<void> ClientSide::flush() {
+    const std::string_view nothing;
+    co_await write(nothing);
 }
 
 asio::awaitable<void> ClientSide::write(std::string_view piece) {

@@ -2,6 +2,7 @@
 // The client's half of one request: its body coming in, and exactly one answer going out. A client that goes away is
 // remembered, not reported: the exchange behind it goes on (R64). Framing follows the client's version (R76, R127).
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -19,8 +20,9 @@ namespace oncegate::proxy {
 /// Not thread-safe. The connection and the request must outlive it.
 class ClientSide {
  public:
+    /// While `draining`, answers say that they are the last on their connection.
     ClientSide(net::Connection& connection, const core::RequestHead& request, core::Framing framing,
-               const config::Timeouts& timeouts);
+               const config::Timeouts& timeouts, const std::atomic<bool>& draining);
 
     const core::RequestHead& request() const { return request_; }
     core::Framing request_framing() const { return framing_; }
@@ -41,6 +43,8 @@ class ClientSide {
     /// Begins an answer whose body follows piece by piece. `framing` is the upstream's; the client's is derived from
     /// it. For an answer without content (HEAD, 304) `declared` says what the head announces.
     void begin(core::ResponseHead head, core::Framing framing);
+    /// Sends the head now, when the first piece may be long in coming.
+    boost::asio::awaitable<void> flush();
     boost::asio::awaitable<void> write(std::string_view piece);
     /// The last piece and the end of the body in one write.
     boost::asio::awaitable<void> write_last(std::string_view piece, const core::Fields& trailers = {});
@@ -72,6 +76,7 @@ class ClientSide {
     const core::RequestHead& request_;
     core::Framing framing_;
     const config::Timeouts& timeouts_;
+    const std::atomic<bool>& draining_;
     net::BodyReader body_;
     net::Persistence persistence_;
     std::unique_ptr<net::BodyWriter> writer_;

@@ -20,6 +20,9 @@ namespace {
 constexpr milliseconds first_look{10};
 constexpr milliseconds longest_look{50};
 
+/// A key that changes hands more often than this while one request looks at it is busy, whatever it is.
+constexpr int looks_max = 100;
+
 core::OwnerToken new_owner() {
     core::OwnerToken owner{};
     if (RAND_bytes(owner.data(), static_cast<int>(owner.size())) != 1) throw std::runtime_error("no randomness");
@@ -43,7 +46,8 @@ asio::awaitable<void> Exchange::run() {
 
     wait_until_ = Clock::now() + policy_.in_flight.wait;
     auto progress = Progress::look_again;
-    while (progress == Progress::look_again) {
+    for (int looks = 0; progress == Progress::look_again; ++looks) {
+        if (looks == looks_max) co_return co_await reject(ProblemKind::in_flight, nullptr);
         auto entered =
             request_.worker.shared.in_flight.enter(ticket_->id, ticket_->fingerprint, request_.worker.executor);
         if (auto* permit = std::get_if<InFlight::Permit>(&entered)) {
@@ -62,7 +66,7 @@ asio::awaitable<Exchange::Progress> Exchange::with_permit(InFlight::Permit permi
         const Stopwatch watch(request_.report.store);
         seen = co_await request_.worker.store->claim(std::move(claim));
     }
-    if (seen.has_error()) co_return co_await store_is_down(std::move(seen.error()), owner);
+    if (seen.has_error()) co_return co_await store_is_down(seen.error(), owner);
     if (const auto* claimed = std::get_if<store::Claimed>(&*seen)) {
         const auto ours = *claimed;
         co_await forward(std::move(permit), ours, owner);
@@ -93,12 +97,13 @@ asio::awaitable<Exchange::Progress> Exchange::act_on(InFlight::Permit permit,
 
 asio::awaitable<Exchange::Progress> Exchange::take_over(InFlight::Permit permit, const core::Record& standing,
                                                         Action action) {
-    // Under the record's own fingerprint: the store compares bytes, and the recipe may have changed since (R51).
-    auto claim = claim_of(ticket_->as_of(request_.head(), standing.fingerprint));
+    // Under the record's own fingerprint, which decide() has compared by the rules of its day: the store compares bytes
+    // (R51).
+    auto claim = claim_of(standing.fingerprint);
     claim.take_over_unknown = true;
     const auto owner = claim.owner;
     auto seen = co_await request_.worker.store->claim(std::move(claim));
-    if (seen.has_error()) co_return co_await store_is_down(std::move(seen.error()), owner);
+    if (seen.has_error()) co_return co_await store_is_down(seen.error(), owner);
     const auto* claimed = std::get_if<store::Claimed>(&*seen);
     if (claimed == nullptr) co_return Progress::look_again;  // someone was quicker
     const auto ours = *claimed;
@@ -113,23 +118,17 @@ asio::awaitable<Exchange::Progress> Exchange::take_over(InFlight::Permit permit,
     co_return Progress::answered;
 }
 
-asio::awaitable<Exchange::Progress> Exchange::store_is_down(store::StoreFault fault, const core::OwnerToken& owner) {
-    request_.worker.shared.log.warning("store: " + fault.detail);
+asio::awaitable<Exchange::Progress> Exchange::store_is_down(store::StoreFault fault, core::OwnerToken owner) {
+    request_.worker.shared.log.limited("store", fault.detail);
     if (policy_.store_down == core::StoreDown::pass) {
         co_await forward_unprotected();
-        co_return Progress::answered;
+    } else {
+        co_await reject(ProblemKind::store_unavailable, nullptr);
     }
+    // The claim may stand although nothing is recorded for it: it is let go as soon as that can be said.
     if (fault.certainty == store::StoreFault::Certainty::uncertain) {
-        // The claim may stand although nothing will be forwarded for it. Free it as soon as that can be said; a claim
-        // that may have been a takeover goes back to unknown instead.
-        const store::Hold hold{ticket_->id, owner, 0};
-        Settlement settlement = store::Release{hold};
-        if (policy_.unknown_outcome != core::UnknownOutcome::hold) {
-            settlement = store::MarkUnknown{hold, "the store broke off while the key was being claimed"};
-        }
-        request_.worker.settler.let_go(std::move(settlement), request_.route_index);
+        request_.worker.settler.let_go(ticket_->id, owner);
     }
-    co_await reject(ProblemKind::store_unavailable, nullptr);
     co_return Progress::answered;
 }
 
@@ -169,7 +168,7 @@ asio::awaitable<Exchange::Progress> Exchange::wait_elsewhere(InFlight::Permit pe
         co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
         auto seen = co_await request_.worker.store->lookup(lookup);
         if (seen.has_error()) {
-            request_.worker.shared.log.warning("store: " + seen.error().detail);
+            request_.worker.shared.log.limited("store", seen.error().detail);
             co_await reject(ProblemKind::store_unavailable, nullptr);
             co_return Progress::answered;
         }

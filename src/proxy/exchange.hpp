@@ -36,7 +36,7 @@ class Exchange {
 
     boost::asio::awaitable<void> forward(InFlight::Permit permit, store::Claimed claimed, core::OwnerToken owner);
     boost::asio::awaitable<void> forward_unprotected();
-    boost::asio::awaitable<Progress> store_is_down(store::StoreFault fault, const core::OwnerToken& owner);
+    boost::asio::awaitable<Progress> store_is_down(store::StoreFault fault, core::OwnerToken owner);
     boost::asio::awaitable<void> answer_from(const core::Record& record);
     boost::asio::awaitable<void> reject(core::ProblemKind kind, const core::Fingerprint* standing);
 

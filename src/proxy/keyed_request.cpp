@@ -46,7 +46,8 @@ asio::awaitable<bool> read_body(Request& request, net::BodySpill& body, core::Sh
         if (body.append(*piece)) {
             request.worker.shared.log.error("a request body could not be written to a temporary file");
             request.client.close_after();
-            co_await request.refuse(problem_of(ProblemKind::overloaded), Outcome::rejected);
+            co_await request.refuse(problem_of(ProblemKind::overloaded, "There is no room to keep the request body."),
+                                    Outcome::rejected);
             co_return false;
         }
     }
@@ -88,14 +89,14 @@ asio::awaitable<std::optional<KeyFound>> find_key(Request& request, bool& missin
 asio::awaitable<std::optional<Ticket>> make_ticket(Request& request, KeyFound found) {
     Ticket ticket{{}, {}, {}, net::BodySpill(request.worker.shared.config.server.limits.memory_body)};
     ticket.id = core::identify(found.scope, found.key);
-    request.report.key_hash = core::to_hex(ticket.id).substr(0, 32);
+    request.report.key_hash = request.worker.shared.log_names.name(ticket.id, 32);
     if (request.worker.shared.config.log.keys == config::Log::Keys::plain) request.report.key = found.key;
 
     core::Sha256 hash;
     if (!co_await read_body(request, ticket.body, hash)) co_return std::nullopt;
     ticket.body_digest = hash.finish();
     ticket.fingerprint = core::fingerprint(request.route.policy->fingerprint, request.head(), ticket.body_digest);
-    request.report.fingerprint = core::to_hex(ticket.fingerprint.digest).substr(0, 16);
+    request.report.fingerprint = request.worker.shared.log_names.name(ticket.fingerprint.digest, 16);
     co_return std::optional<Ticket>(std::move(ticket));
 }
 

@@ -26,16 +26,26 @@ void LeaseKeeper::Guard::drop() {
 
 LeaseKeeper::Guard LeaseKeeper::keep(const store::Hold& hold, std::chrono::milliseconds lease) {
     const auto number = ++last_number_;
-    kept_.emplace(number, Kept{hold, lease});
+    Kept kept;
+    kept.hold = hold;
+    kept.lease = lease;
+    kept_.emplace(number, kept);
     schedule(number, Clock::now() + lease / 3);
     return Guard(this, number);
 }
 
-void LeaseKeeper::forget(std::uint64_t number) { kept_.erase(number); }
+void LeaseKeeper::forget(std::uint64_t number) {
+    const auto at = kept_.find(number);
+    if (at == kept_.end()) return;
+    if (at->second.waiting) by_due_.erase(at->second.due);
+    kept_.erase(at);
+}
 
 void LeaseKeeper::schedule(std::uint64_t number, Clock::time_point due) {
     const bool first = by_due_.empty() || due < by_due_.begin()->first;
-    by_due_.emplace(due, number);
+    auto& kept = kept_.at(number);
+    kept.due = by_due_.emplace(due, number);
+    kept.waiting = true;
     if (first) wake_.cancel();  // the loop sleeps until the earliest that was due before
 }
 
@@ -44,7 +54,8 @@ void LeaseKeeper::start_due() {
     while (!by_due_.empty() && by_due_.begin()->first <= now) {
         const auto number = by_due_.begin()->second;
         by_due_.erase(by_due_.begin());
-        if (kept_.contains(number)) tasks_.spawn(renew_one(number));
+        kept_.at(number).waiting = false;
+        tasks_.spawn(renew_one(number));
     }
 }
 
@@ -60,7 +71,7 @@ asio::awaitable<void> LeaseKeeper::renew_one(std::uint64_t number) {
     } else if (*renewed == store::Change::applied) {
         schedule(number, Clock::now() + renewal.lease / 3);
     } else {
-        kept_.erase(number);  // taken over or settled: there is nothing left to keep
+        forget(number);  // taken over or settled: there is nothing left to keep
     }
 }
 

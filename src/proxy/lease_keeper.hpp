@@ -58,6 +58,8 @@ class LeaseKeeper {
     struct Kept {
         store::Hold hold;
         std::chrono::milliseconds lease;
+        std::multimap<Clock::time_point, std::uint64_t>::iterator due{};  ///< while `waiting`
+        bool waiting = false;
     };
 
     void schedule(std::uint64_t number, Clock::time_point due);

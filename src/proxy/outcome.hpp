@@ -45,7 +45,7 @@ struct Report {
     std::string path;  ///< without the query, which may hold secrets
     Outcome outcome = Outcome::rejected;
     int status = 0;             ///< as sent; 0: the client was gone before anything was sent
-    std::string key_hash;       ///< first half of the record id: a hash over scope and key
+    std::string key_hash;       ///< keyed hash over scope and key (R40)
     std::string key;            ///< filled with `log.keys: plain` only
     std::string fingerprint;    ///< first digits
     std::uint32_t attempt = 0;  ///< 0: none was made

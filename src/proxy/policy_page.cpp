@@ -7,6 +7,7 @@
 #include "core/head_rules.hpp"
 #include "core/problem.hpp"
 #include "core/scope.hpp"
+#include "proxy/request.hpp"
 
 namespace oncegate::proxy {
 
@@ -55,12 +56,47 @@ std::string joined(const std::vector<std::string>& words) {
     return out;
 }
 
+/// The parts that make a request the same one, in words.
+std::vector<std::string> same_request(const core::FingerprintRule& rule) {
+    std::vector<std::string> parts;
+    if (rule.off) return parts;
+    for (const auto& part : rule.include) {
+        switch (part.kind) {
+            case core::FingerprintPart::Kind::method: parts.emplace_back("method"); break;
+            case core::FingerprintPart::Kind::path: parts.emplace_back("path"); break;
+            case core::FingerprintPart::Kind::query: parts.emplace_back("query"); break;
+            case core::FingerprintPart::Kind::header: parts.push_back(part.name); break;
+            case core::FingerprintPart::Kind::body: parts.emplace_back("body, byte by byte"); break;
+            case core::FingerprintPart::Kind::json: parts.push_back("member " + part.name); break;
+        }
+    }
+    return parts;
+}
+
+std::string_view unknown_text(core::UnknownOutcome rule) {
+    switch (rule) {
+        case core::UnknownOutcome::hold: return "is answered 409 until the key expires";
+        case core::UnknownOutcome::ask: return "is asked of the service";
+        case core::UnknownOutcome::retry: return "is forwarded again with the next retry";
+        case core::UnknownOutcome::fail: return "is recorded as the failure it looks like";
+    }
+    std::abort();
+}
+
+std::string_view store_down_text(core::StoreDown rule) {
+    return rule == core::StoreDown::reject ? "requests are answered 503" : "requests are forwarded unprotected";
+}
+
+std::string or_none(std::string text) { return text.empty() ? "none" : text; }
+
 bool published(const config::Route& route) { return route.policy && route.policy->mode != core::Mode::off; }
 
 json::object route_json(const config::Route& route) {
     const core::Policy& policy = *route.policy;
     json::array methods;
     for (const auto& method : route.enforced_methods) methods.emplace_back(method);
+    json::array same;
+    for (const auto& part : same_request(policy.fingerprint)) same.emplace_back(part);
     json::array scope;
     for (const auto& part : policy.scope) scope.emplace_back(core::name_of(part) + (part.optional ? "?" : ""));
     return {{"route", route.name},
@@ -75,7 +111,9 @@ json::object route_json(const config::Route& route) {
               {"max_length", policy.key.max_length},
               {"pattern", policy.key.pattern_text}}},
             {"scope", std::move(scope)},
-            {"fingerprint", core::recipe_of(policy.fingerprint)},
+            {"fingerprint", std::move(same)},
+            {"unknown_outcome", unknown_text(policy.unknown_outcome)},
+            {"when_the_store_is_away", store_down_text(policy.store_down)},
             {"mismatch_status", policy.fingerprint.mismatch_status},
             {"lifetime_seconds", policy.ttl.count() / 1000},
             {"statuses_that_free_the_key", policy.record.free_statuses.describe()},
@@ -83,8 +121,8 @@ json::object route_json(const config::Route& route) {
             {"replay_marker", policy.replay.marker}};
 }
 
-json::object problem_json(core::ProblemKind kind) {
-    return {{"type", std::string(page_path).append("#").append(core::fragment(kind))},
+json::object problem_json(core::ProblemKind kind, std::string_view page_url) {
+    return {{"type", std::string(page_url).append("#").append(core::fragment(kind))},
             {"status", core::default_status(kind)},
             {"title", core::title(kind)},
             {"explanation", core::explanation(kind)}};
@@ -125,10 +163,16 @@ void append_route(std::string& out, const config::Route& route) {
     append_row(out, "Length", std::to_string(policy.key.min_length) + " to " + std::to_string(policy.key.max_length));
     if (!policy.key.pattern_text.empty()) append_row(out, "Pattern", policy.key.pattern_text);
     append_row(out, "Whose key", scope);
-    append_row(out, "Same request", core::recipe_of(policy.fingerprint));
+    append_row(out, "Same request",
+               policy.fingerprint.off ? "the key alone decides" : joined(same_request(policy.fingerprint)));
+    if (!policy.fingerprint.off) {
+        append_row(out, "Another request with the key", "status " + std::to_string(policy.fingerprint.mismatch_status));
+    }
     append_row(out, "Lifetime", duration_text(policy.ttl) + " from the first acceptance; replays do not extend it");
-    append_row(out, "Statuses that free the key", policy.record.free_statuses.describe());
-    append_row(out, "Statuses with an unknown outcome", policy.record.unknown_statuses.describe());
+    append_row(out, "Statuses that free the key", or_none(policy.record.free_statuses.describe()));
+    append_row(out, "Statuses with an unknown outcome", or_none(policy.record.unknown_statuses.describe()));
+    append_row(out, "An unknown outcome", unknown_text(policy.unknown_outcome));
+    append_row(out, "When the store is away", store_down_text(policy.store_down));
     if (!policy.replay.marker.empty()) append_row(out, "Replays carry", policy.replay.marker + ": true");
     out.append("</table>\n");
 }
@@ -139,13 +183,13 @@ bool asks_for_policy_page(const core::RequestHead& head) {
     return (head.method == "GET" || head.method == "HEAD") && core::split_target(head.target).path == page_path;
 }
 
-std::string policy_page_json(const config::Config& config) {
+std::string policy_page_json(const config::Config& config, std::string_view page_url) {
     json::array routes;
     for (const auto& route : config.routes) {
         if (published(route)) routes.push_back(route_json(route));
     }
     json::array problems;
-    for (const auto kind : core::all_problem_kinds()) problems.push_back(problem_json(kind));
+    for (const auto kind : core::all_problem_kinds()) problems.push_back(problem_json(kind, page_url));
     return json::serialize(json::object{{"promise", promise},
                                         {"draft", "draft-ietf-httpapi-idempotency-key-header-07"},
                                         {"routes", std::move(routes)},
@@ -167,7 +211,8 @@ std::string policy_page_html(const config::Config& config) {
     out.append("<h2>Errors</h2>\n");
     for (const auto kind : core::all_problem_kinds()) {
         out.append("<h3 id=\"").append(core::fragment(kind)).append("\">").append(escaped(core::title(kind)));
-        out.append("</h3>\n<p>Status ").append(std::to_string(core::default_status(kind))).append(". ");
+        out.append("</h3>\n<p>Status ").append(std::to_string(core::default_status(kind)));
+        out.append(kind == core::ProblemKind::key_reused ? ", or as the route above says. " : ". ");
         out.append(escaped(core::explanation(kind))).append("</p>\n");
     }
     out.append("</body></html>\n");
@@ -176,7 +221,7 @@ std::string policy_page_html(const config::Config& config) {
 
 boost::asio::awaitable<void> send_policy_page(ClientSide& client, const config::Config& config) {
     const auto accept = client.request().fields.combined("Accept").value_or("");
-    const bool as_json = accept.find("application/json") != std::string::npos;
+    const bool as_json = core::to_lower(accept).find("application/json") != std::string::npos;
     core::ResponseHead head;
     head.status = 200;
     head.reason = "OK";
@@ -184,7 +229,8 @@ boost::asio::awaitable<void> send_policy_page(ClientSide& client, const config::
     head.fields.add("Cache-Control", "max-age=60");
     head.fields.add("Vary", "Accept");
     head.fields.add("X-Content-Type-Options", "nosniff");
-    const auto body = as_json ? policy_page_json(config) : policy_page_html(config);
+    const auto body =
+        as_json ? policy_page_json(config, built_in_policy_page(client.request())) : policy_page_html(config);
     co_await client.send(std::move(head), body);
 }
 

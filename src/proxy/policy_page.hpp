@@ -16,7 +16,8 @@ bool asks_for_policy_page(const core::RequestHead& head);
 boost::asio::awaitable<void> send_policy_page(ClientSide& client, const config::Config& config);
 
 /// Pure, for tests.
-std::string policy_page_json(const config::Config& config);
+/// `page_url`: where the client found it; problem types are that and a fragment.
+std::string policy_page_json(const config::Config& config, std::string_view page_url);
 std::string policy_page_html(const config::Config& config);
 
 }  // namespace oncegate::proxy

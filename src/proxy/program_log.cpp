@@ -5,12 +5,23 @@
 
 #include <boost/json/serialize.hpp>
 #include <boost/json/string.hpp>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <string>
 
 namespace oncegate::proxy {
 
 struct ProgramLog::Sink {
+    struct Topic {
+        std::chrono::steady_clock::time_point last{};
+        std::size_t left_out = 0;
+    };
+
     spdlog::logger logger;
     config::Log::Format format;
+    std::mutex mutex{};
+    std::map<std::string, Topic, std::less<>> topics{};
 
     void write(spdlog::level::level_enum level, std::string_view message) {
         if (!logger.should_log(level)) return;
@@ -51,6 +62,23 @@ ProgramLog::~ProgramLog() = default;
 void ProgramLog::debug(std::string_view message) { sink_->write(spdlog::level::debug, message); }
 void ProgramLog::info(std::string_view message) { sink_->write(spdlog::level::info, message); }
 void ProgramLog::warning(std::string_view message) { sink_->write(spdlog::level::warn, message); }
+void ProgramLog::limited(std::string_view topic, std::string_view message) {
+    std::string line;
+    {
+        const std::lock_guard lock(sink_->mutex);
+        auto& known = sink_->topics[std::string(topic)];
+        const auto now = std::chrono::steady_clock::now();
+        if (now - known.last < std::chrono::seconds(1)) {
+            ++known.left_out;
+            return;
+        }
+        line.append(topic).append(": ").append(message);
+        if (known.left_out > 0) line.append(" (and ").append(std::to_string(known.left_out)).append(" more)");
+        known = Sink::Topic{now, 0};
+    }
+    warning(line);
+}
+
 void ProgramLog::error(std::string_view message) { sink_->write(spdlog::level::err, message); }
 
 }  // namespace oncegate::proxy

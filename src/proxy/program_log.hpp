@@ -19,6 +19,10 @@ class ProgramLog {
     void warning(std::string_view message);
     void error(std::string_view message);
 
+    /// A warning that a busy fault would repeat: at most one a second and topic, and the next one says how many were
+    /// left out.
+    void limited(std::string_view topic, std::string_view message);
+
  private:
     struct Sink;
     std::unique_ptr<Sink> sink_;

@@ -4,6 +4,7 @@
 
 #include "core/forwarding.hpp"
 #include "proxy/chunk_writer.hpp"
+#include "proxy/date.hpp"
 #include "proxy/settler.hpp"
 
 namespace oncegate::proxy {
@@ -92,10 +93,11 @@ asio::awaitable<void> Recording::deliver(Attempt& attempt, core::ResponseHead re
     answer.status = received.status;
     answer.keeping = keeping_of(received);
     answer.outcome_field = outcome_field;
-    auto head = core::for_client(received, request_.worker.date());
+    auto head = core::for_client(received, http_date_now());
 
-    const auto limit = must_flow(head.fields) ? 0 : std::min<std::uint64_t>(inline_bytes, policy_.record.body_limit);
     std::string body;
+    if (must_flow(head.fields)) co_return co_await deliver_stream(attempt, std::move(head), std::move(body), answer);
+    const auto limit = std::min<std::uint64_t>(inline_bytes, policy_.record.body_limit);
     for (;;) {
         const auto piece = co_await attempt.next_piece();
         if (piece.has_error()) co_return co_await broken_off(piece.error());
@@ -124,12 +126,13 @@ asio::awaitable<void> Recording::deliver_stream(Attempt& attempt, core::Response
     ChunkWriter chunks(*request_.worker.store, held_.hold, policy_.record.body_limit);
     const core::UpstreamOutcome so_far = answer;
     const auto expected = core::classify(policy_, so_far, held_.hold.attempt);
-    if (expected != Verdict::complete) chunks.give_up(ChunkWriter::State::failed);
+    if (expected != Verdict::complete) chunks.drop();
 
     auto response = response_of(head);
     const bool flows = must_flow(head.fields);
     request_.client.begin(std::move(head), attempt.response_framing());
     request_.report.outcome = Outcome::forwarded;
+    if (flows) co_await request_.client.flush();  // its reader waits for the head, and the first event may be far off
     for (;;) {
         co_await chunks.add(held_back);
         // An event is for now; only what comes last can wait for the record, and of a stream of events that is its end.
@@ -143,13 +146,14 @@ asio::awaitable<void> Recording::deliver_stream(Attempt& attempt, core::Response
     co_await chunks.finish();
     attempt.finish();
 
-    if (expected == Verdict::complete && chunks.state() != ChunkWriter::State::writing) {
+    if (expected == Verdict::complete && chunks.state() == ChunkWriter::State::dropping) {
         answer.keeping = Answered::Keeping::too_large;
     }
     response->chunks = chunks.chunks();
     response->body_bytes = chunks.bytes();
     const core::UpstreamOutcome outcome = answer;
     const auto verdict = core::classify(policy_, outcome, held_.hold.attempt);
+    late_body_ = chunks.take_late();
     co_await settle_record(verdict, outcome, response);
     co_await request_.client.write_last(held_back);  // trailers end here, as on every replay (R78)
 }
@@ -159,7 +163,10 @@ asio::awaitable<void> Recording::cut_off(Failure failure) {
     const core::UpstreamOutcome outcome = failure;
     const auto verdict = core::classify(policy_, outcome, held_.hold.attempt);
     request_.report.outcome = outcome_of(problem_of(failure));
-    if (verdict == Verdict::complete_failure) co_return co_await record_failure(problem_of(failure));
+    if (verdict == Verdict::complete_failure) {
+        co_await record_failure(problem_of(failure));
+        co_return;
+    }
     co_await settle_record(verdict, outcome, nullptr);
 }
 
@@ -167,25 +174,33 @@ asio::awaitable<void> Recording::broken_off(Failure failure) {
     const core::UpstreamOutcome outcome = failure;
     const auto verdict = core::classify(policy_, outcome, held_.hold.attempt);
     const auto kind = problem_of(failure);
+    request_.note_upstream_failure(core::title(kind));
     request_.report.outcome = outcome_of(kind);
     if (verdict == Verdict::complete_failure) {
-        co_await record_failure(kind);
-    } else {
-        co_await settle_record(verdict, outcome, nullptr);
+        const auto recorded = co_await record_failure(kind);
+        co_return co_await send_recorded(*recorded);
     }
+    co_await settle_record(verdict, outcome, nullptr);
     core::Problem problem;
     problem.kind = kind;
     co_await request_.refuse(std::move(problem), outcome_of(kind));
 }
 
 asio::awaitable<void> Recording::settle_as_failed() {
-    co_await record_failure(ProblemKind::upstream_failed);
-    core::Problem problem;
-    problem.kind = ProblemKind::upstream_failed;
-    co_await request_.refuse(std::move(problem), Outcome::bad_gateway);
+    request_.report.outcome = Outcome::bad_gateway;
+    const auto recorded = co_await record_failure(ProblemKind::upstream_failed);
+    co_await send_recorded(*recorded);
 }
 
-asio::awaitable<void> Recording::record_failure(ProblemKind kind) {
+asio::awaitable<void> Recording::send_recorded(const core::StoredResponse& response) {
+    core::ResponseHead head;
+    head.status = response.status;
+    head.reason = response.reason;
+    head.fields = response.fields;
+    co_await request_.client.send(std::move(head), response.body);
+}
+
+asio::awaitable<std::shared_ptr<const core::StoredResponse>> Recording::record_failure(ProblemKind kind) {
     core::Problem problem;
     problem.kind = kind;
     auto rendered = core::render(problem, request_.policy_page());
@@ -193,13 +208,14 @@ asio::awaitable<void> Recording::record_failure(ProblemKind kind) {
     response->status = rendered.status;
     response->reason = std::move(rendered.reason);
     response->fields = std::move(rendered.fields);
-    response->fields.add("Date", request_.worker.date());
+    response->fields.add("Date", http_date_now());
     response->body = std::move(rendered.body);
     response->body_bytes = response->body.size();
     Answered answer;
     answer.status = response->status;
     const core::UpstreamOutcome outcome = answer;
-    co_await settle_record(Verdict::complete, outcome, std::move(response));
+    co_await settle_record(Verdict::complete, outcome, response);
+    co_return response;
 }
 
 asio::awaitable<Recording::Settled> Recording::settle_record(Verdict verdict, const core::UpstreamOutcome& outcome,
@@ -226,11 +242,12 @@ asio::awaitable<Recording::Settled> Recording::settle_record(Verdict verdict, co
     }
     Worker& worker = request_.worker;
     const Stopwatch watch(request_.report.store);
-    const auto settled = co_await settle(*worker.store, settlement);
+    store::Outcome<store::Change> settled = store::StoreFault{};
+    if (!late_body_) settled = co_await settle(*worker.store, settlement);
     if (settled.has_error()) {
         worker.shared.metrics.unrecorded(request_.route_index);
-        worker.settler.later(std::move(settlement), request_.route_index, std::move(held_.permit),
-                             std::move(held_.lease));
+        worker.settler.later(Unsettled{std::move(settlement), request_.route_index, std::move(held_.permit),
+                                       std::move(held_.lease), std::move(late_body_)});
         co_return Settled::not_yet;
     }
     held_.lease.drop();

@@ -10,6 +10,7 @@
 #include "core/classify.hpp"
 #include "core/record.hpp"
 #include "proxy/attempt.hpp"
+#include "proxy/chunk_writer.hpp"
 #include "proxy/in_flight.hpp"
 #include "proxy/keyed_request.hpp"
 #include "proxy/request.hpp"
@@ -50,7 +51,9 @@ class Recording {
 
     boost::asio::awaitable<Settled> settle_record(core::Verdict verdict, const core::UpstreamOutcome& outcome,
                                                   std::shared_ptr<const core::StoredResponse> response);
-    boost::asio::awaitable<void> record_failure(core::ProblemKind kind);
+    /// Records the proxy's own answer as the result, and gives it.
+    boost::asio::awaitable<std::shared_ptr<const core::StoredResponse>> record_failure(core::ProblemKind kind);
+    boost::asio::awaitable<void> send_recorded(const core::StoredResponse& response);
 
     std::shared_ptr<core::StoredResponse> response_of(const core::ResponseHead& head) const;
     std::shared_ptr<const core::Record> record_of(core::State state,
@@ -61,6 +64,7 @@ class Recording {
     const core::Policy& policy_;
     const Ticket& ticket_;
     Held held_;
+    std::unique_ptr<LateBody> late_body_;  ///< of a streamed answer during which the store failed
 };
 
 }  // namespace oncegate::proxy

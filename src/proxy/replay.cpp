@@ -1,6 +1,7 @@
 #include "proxy/replay.hpp"
 
 #include "core/forwarding.hpp"
+#include "proxy/date.hpp"
 
 namespace oncegate::proxy {
 
@@ -13,6 +14,7 @@ asio::awaitable<void> send_chunks(Request& request, const core::Record& record, 
     store::GetChunk wanted;
     wanted.id = record.id;
     wanted.attempt = record.attempt;
+    wanted.created_ms = record.created_ms;
     // The first chunk is fetched before the head goes out, so that a store that is away can still be told as a 503.
     auto chunk = co_await request.worker.store->get_chunk(wanted);
     if (chunk.has_error() || !*chunk) {
@@ -43,7 +45,7 @@ asio::awaitable<void> replay(Request& request, const core::Record& record) {
     core::ResponseHead head;
     head.status = stored.status;
     head.reason = stored.reason;
-    head.fields = core::for_replay(stored.fields, request.route.policy->replay, request.worker.date());
+    head.fields = core::for_replay(stored.fields, request.route.policy->replay, http_date_now());
     if (stored.chunks > 0) co_return co_await send_chunks(request, record, std::move(head));
     co_await request.client.send(std::move(head), stored.body);
 }

@@ -6,6 +6,22 @@
 
 namespace oncegate::proxy {
 
+namespace {
+
+/// A client that names the key's field in Connection does not take the key from the upstream (R121).
+void keep_key_fields(core::Fields& out, const core::Fields& received, const core::KeyRule& rule) {
+    for (const auto& alternative : rule.from) {
+        for (const auto& location : alternative) {
+            if (location.kind != core::KeyLocation::Kind::header || out.contains(location.name)) continue;
+            for (const auto field : received) {
+                if (core::iequals(field.name, location.name)) out.add(field.name, field.value);
+            }
+        }
+    }
+}
+
+}  // namespace
+
 std::string built_in_policy_page(const core::RequestHead& head) {
     const auto host = core::effective_host(head);
     if (host.empty()) return "/.well-known/idempotency";
@@ -22,9 +38,15 @@ boost::asio::awaitable<void> Request::refuse(core::Problem problem, Outcome outc
     co_await client.refuse(problem, policy_page());
 }
 
+void Request::note_upstream_failure(std::string_view what) const {
+    const auto& upstream = worker.shared.config.upstreams[route.upstream];
+    worker.shared.log.limited("upstream " + upstream.name, what);
+}
+
 core::RequestHead Request::upstream_head() const {
     const core::Peer peer{report.client, "http"};
     auto out = core::for_upstream(head(), peer, worker.shared.pseudonym);
+    if (route.policy) keep_key_fields(out.fields, head().fields, route.policy->key);
     out.version = core::HttpVersion::http11;
     if (!is_traceparent(out.fields.find("traceparent").value_or(""))) {
         out.fields.set("traceparent", make_traceparent(report.trace_id));

@@ -27,6 +27,9 @@ struct Request {
     /// Answers with a problem and notes what became of the request.
     boost::asio::awaitable<void> refuse(core::Problem problem, Outcome outcome);
 
+    /// Tells the operator, not the client, what went wrong with the upstream.
+    void note_upstream_failure(std::string_view what) const;
+
     /// The head that goes to the upstream: hop-by-hop fields gone, forwarding fields and trace context added.
     core::RequestHead upstream_head() const;
 };

@@ -19,6 +19,7 @@ namespace {
 /// the answer instead of a reset (R128).
 constexpr std::size_t lingering_bytes_max = 1U << 20;
 constexpr std::chrono::milliseconds lingering_time{2'000};
+constexpr std::chrono::milliseconds first_head_grace{500};
 
 /// Counts something of the shared state for as long as it lives.
 class Counted {
@@ -61,15 +62,21 @@ bool enforced(const config::Route& route, std::string_view method) {
 Session::Session(Worker& worker, std::unique_ptr<net::Stream> stream)
     : worker_(worker), connection_(std::move(stream)) {}
 
+bool Session::idle() {
+    if (!idle_ || !connection_.buffered().empty() || !connection_.stream().is_quiet()) return false;
+    const bool served_before = began_ != std::chrono::steady_clock::time_point();
+    return served_before || std::chrono::steady_clock::now() - opened_ > first_head_grace;
+}
+
 void Session::close_idle() {
-    if (idle_) connection_.stream().cancel();
+    if (idle()) connection_.stream().cancel();
 }
 
 asio::awaitable<void> Session::run() {
     const Counted open(worker_.shared.connections);
-    over_limit_ = open.number() > worker_.shared.config.server.limits.connections;
-    worker_.shared.metrics.client_connections(+1);
     const auto& server = worker_.shared.config.server;
+    if (open.number() > server.limits.connections) co_return co_await turn_away();
+    worker_.shared.metrics.client_connections(+1);
     auto wait = server.timeouts.head;
     for (;;) {
         auto& stream = connection_.stream();
@@ -82,7 +89,10 @@ asio::awaitable<void> Session::run() {
             break;
         }
         if (co_await serve(std::move(*head)) == net::Persistence::close) break;
-        if (worker_.shared.draining) break;
+        if (worker_.shared.draining) {
+            unread_ = true;  // what was sent behind the last request is read off, not answered with a reset
+            break;
+        }
         wait = server.timeouts.keep_alive;
     }
     worker_.shared.metrics.client_connections(-1);
@@ -99,15 +109,24 @@ asio::awaitable<void> Session::refuse_head(const net::NoHead& why) {
     auto problem = late ? problem_of(ProblemKind::bad_request, "The request head did not arrive in time.", 408)
                         : problem_of(ProblemKind::bad_request, why.fault.detail, why.fault.status);
     if (problem.status == 431) problem.kind = ProblemKind::head_too_large;
+    co_await refuse_unread(std::move(problem));
+}
 
+asio::awaitable<void> Session::refuse_unread(core::Problem problem) {
     began_ = std::chrono::steady_clock::now();
-    core::RequestHead none;
-    ClientSide client(connection_, none, core::Framing(), worker_.shared.config.server.timeouts);
+    const core::RequestHead none;
+    ClientSide client(connection_, none, core::Framing(), worker_.shared.config.server.timeouts,
+                      worker_.shared.draining);
     client.close_after();
     Report report;
     co_await client.refuse(problem, built_in_policy_page(none));
     write_report(report, client, Metrics::no_route);
     unread_ = true;
+}
+
+asio::awaitable<void> Session::turn_away() {
+    co_await refuse_unread(overloaded());
+    co_await net::staged_close(connection_, lingering_time, lingering_bytes_max);
 }
 
 asio::awaitable<net::Persistence> Session::serve(core::RequestHead head) {
@@ -117,18 +136,17 @@ asio::awaitable<net::Persistence> Session::serve(core::RequestHead head) {
     Report report;
     report.trace_id = trace_id_of(head.fields.find("traceparent").value_or(""));
     ClientSide client(connection_, head, framing.has_value() ? *framing : core::Framing(),
-                      worker_.shared.config.server.timeouts);
-    if (worker_.shared.draining) client.close_after();
+                      worker_.shared.config.server.timeouts, worker_.shared.draining);
     if (framing.has_error()) {
         client.close_after();
         co_await refuse(client, problem_of(ProblemKind::bad_request, framing.error().detail, framing.error().status));
     } else {
         const Counted running(worker_.shared.requests);
-        if (over_limit_ || running.number() > worker_.shared.config.server.limits.in_flight) {
+        if (running.number() > worker_.shared.config.server.limits.in_flight) {
             client.close_after();
             co_await refuse(client, overloaded());
         } else {
-            co_await dispatch(client, report);
+            co_await dispatch_or_report(client, report);
         }
     }
     write_report(report, client, route_index_);
@@ -141,10 +159,24 @@ asio::awaitable<void> Session::refuse(ClientSide& client, core::Problem problem)
     co_await client.refuse(problem, built_in_policy_page(client.request()));
 }
 
+asio::awaitable<void> Session::dispatch_or_report(ClientSide& client, Report& report) {
+    std::exception_ptr escaped;
+    try {
+        co_await dispatch(client, report);
+    } catch (...) {
+        escaped = std::current_exception();
+    }
+    if (!escaped) co_return;
+    // Cut off by the end of a drain: just these are the ones that someone will ask about.
+    report.outcome = Outcome::outcome_unknown;
+    write_report(report, client, route_index_);
+    std::rethrow_exception(escaped);
+}
+
 asio::awaitable<void> Session::dispatch(ClientSide& client, Report& report) {
     const auto& head = client.request();
     report.client = connection_.stream().peer_address();
-    if (const auto expect = head.fields.find("Expect"); expect && !core::iequals(*expect, "100-continue")) {
+    if (const auto expect = head.fields.combined("Expect"); expect && !core::iequals(*expect, "100-continue")) {
         co_return co_await refuse(
             client, problem_of(ProblemKind::bad_request, "The only expectation that is met is 100-continue.", 417));
     }

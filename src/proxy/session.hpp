@@ -21,24 +21,31 @@ class Session {
     /// Serves requests until the connection ends. Never throws but on cancellation.
     boost::asio::awaitable<void> run();
 
-    /// True while it waits for the first byte of a request: nothing is lost by closing it.
-    bool idle() const { return idle_; }
+    /// True while it waits for the first byte of a request: nothing is lost by closing it. A connection that has just
+    /// been made has a moment to say what it came for.
+    bool idle();
     void close_idle();
 
  private:
     boost::asio::awaitable<net::Persistence> serve(core::RequestHead head);
+    /// Hands the request to its handler; one that is cut off is reported before it is given up.
+    boost::asio::awaitable<void> dispatch_or_report(ClientSide& client, Report& report);
     boost::asio::awaitable<void> dispatch(ClientSide& client, Report& report);
     boost::asio::awaitable<void> route_to(ClientSide& client, Report& report, std::size_t route);
     boost::asio::awaitable<void> refuse_head(const net::NoHead& why);
+    /// Answers a problem to a request that was not read.
+    boost::asio::awaitable<void> refuse_unread(core::Problem problem);
+    /// One connection too many: told so at once.
+    boost::asio::awaitable<void> turn_away();
     boost::asio::awaitable<void> refuse(ClientSide& client, core::Problem problem);
     void write_report(Report& report, const ClientSide& client, std::size_t route);
 
     Worker& worker_;
     net::Connection connection_;
+    std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
     std::chrono::steady_clock::time_point began_{};
     std::size_t route_index_ = Metrics::no_route;
     bool idle_ = false;
-    bool over_limit_ = false;
     bool unread_ = false;  ///< the client may still be sending what nobody will read
 };
 

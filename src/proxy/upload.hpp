@@ -16,8 +16,10 @@ namespace oncegate::proxy {
 enum class Uploaded : std::uint8_t {
     whole,            ///< the upstream has the whole body
     client_broke,     ///< the client broke off or sent malformed framing
+    client_late,      ///< no piece came in time
     too_large,        ///< limits.request_body
     upstream_closed,  ///< the upstream takes no more
+    stopped,          ///< by stop_and_join(): the answer was there, or will never come
 };
 
 /// Not thread-safe. Must be joined (stop_and_join) before it is destroyed once started.
@@ -33,7 +35,7 @@ class Upload {
     /// Sends a head that no body follows. The upload is over when this returns.
     boost::asio::awaitable<void> send_head_only(std::string head, std::chrono::milliseconds response_limit);
 
-    bool done() const { return ended_.is_set(); }
+    bool done() const { return !started_ || ended_.is_set(); }
 
     /// Ends the upload if it still runs, and waits for its end. After one of the two above.
     boost::asio::awaitable<Uploaded> stop_and_join();
@@ -45,7 +47,9 @@ class Upload {
 
     Request& request_;
     net::Connection& upstream_;
-    async::OneShot<Uploaded> ended_;
+    async::OneShot<bool> ended_;
+    Uploaded result_ = Uploaded::whole;  ///< once it has ended
+    bool started_ = false;
     bool stopping_ = false;
 };
 

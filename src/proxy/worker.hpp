@@ -10,6 +10,7 @@
 
 #include "async/task_set.hpp"
 #include "config/config.hpp"
+#include "core/keyed_hash.hpp"
 #include "core/route_table.hpp"
 #include "net/upstream_pool.hpp"
 #include "proxy/access_log.hpp"
@@ -30,17 +31,27 @@ struct Shared {
     Metrics& metrics;
     AccessLog& access_log;
     ProgramLog& log;
+    const core::KeyedHash& log_names;         ///< names keys and fingerprints in the access log (R40)
     std::string pseudonym;                    ///< our name in Via (R122)
     std::atomic<std::size_t> requests{0};     ///< being handled now
     std::atomic<std::size_t> connections{0};  ///< of clients, open now
     std::atomic<bool> draining{false};        ///< answers end their connections from now on
 };
 
+/// Which of how many workers.
+struct Place {
+    std::size_t index = 0;
+    std::size_t workers = 1;
+};
+
+/// What one of `workers` gets of a number that all share: at least one each, so that a small number grows.
+std::size_t share_of(std::size_t total, std::size_t index, std::size_t workers);
+
 /// Not thread-safe: used on its own thread only.
 struct Worker {
-    /// `threads`: how many workers share the limits of an upstream.
+    /// `place`: which share of the limits of an upstream is this worker's.
     Worker(boost::asio::any_io_executor its_executor, Shared& all, std::unique_ptr<store::Store> its_store,
-           std::size_t threads);
+           Place place);
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
@@ -51,9 +62,6 @@ struct Worker {
     async::TaskSet tasks;  ///< what must outlive a client: sessions and settlements
     LeaseKeeper leases;
     Settler settler;
-
-    /// IMF-fixdate of now.
-    std::string date() const;
 };
 
 }  // namespace oncegate::proxy

@@ -18,6 +18,12 @@ namespace oncegate::store {
 /// No two operations of a batch name the same record (the plan sees to it).
 using Batch = std::vector<Operation>;
 
+/// What one step of removal may cost at most: claims wait for it, and a database that is slow must still be done with
+/// it long before store.timeout. Pieces of bodies, and the bytes of bodies that lie in their records (the one that
+/// reaches the bound is still taken).
+inline constexpr std::size_t reap_chunks_max = 64;
+inline constexpr std::size_t reap_bytes_max = 16U << 20;
+
 /// One database connection (or its like) of one io_context. Not thread-safe: all calls on that context's thread.
 class Backend {
  public:
@@ -32,9 +38,10 @@ class Backend {
     virtual boost::asio::awaitable<std::string> probe() = 0;
 
     /// Removes at most `limit` records that are past their expiry (completed ones become tombstones first where a
-    /// tombstone time is set, and count as gone). Never touches a record in flight, nor an unknown one within its ttl
-    /// (R107). How many went.
-    virtual boost::asio::awaitable<Outcome<std::size_t>> reap(std::size_t limit) = 0;
+    /// tombstone time is set, and count as gone), within the bounds above: a record goes only when its pieces have
+    /// gone, in this step or in earlier ones. Never touches a record in flight, nor an unknown one within its ttl
+    /// (R107).
+    virtual boost::asio::awaitable<Outcome<Reaped>> reap(std::size_t limit) = 0;
 };
 
 /// Makes backends of one database and looks after its schema. Thread-safe.

@@ -1,6 +1,7 @@
 #include "store/batcher.hpp"
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <deque>
 #include <exception>
 #include <utility>
@@ -40,7 +41,7 @@ struct Errand {
 
     Kind kind;
     std::size_t limit;
-    async::OneShot<Outcome<std::size_t>> reaped;
+    async::OneShot<Outcome<Reaped>> reaped;
     async::OneShot<std::string> probed;
 };
 
@@ -57,7 +58,11 @@ StoreFault closed_fault() {
 struct Core {
     Core(asio::any_io_executor runs_on, std::vector<std::unique_ptr<Backend>> made, BatcherLimits bounds,
          StoreObserver& hears)
-        : executor(std::move(runs_on)), backends(std::move(made)), limits(bounds), observer(&hears) {
+        : executor(std::move(runs_on)),
+          backends(std::move(made)),
+          limits(bounds),
+          observer(&hears),
+          next_expiry(executor) {
         for (std::size_t index = 0; index < backends.size(); ++index) idle.push_back(index);
     }
 
@@ -67,11 +72,15 @@ struct Core {
     BatcherLimits limits;
     StoreObserver* observer;  ///< null once the batcher is gone
     std::deque<std::shared_ptr<Pending>> queue;
+    /// Queued or in a batch, the oldest first; some of them are done, never the first.
+    std::deque<std::shared_ptr<Pending>> open;
     std::deque<std::shared_ptr<Errand>> errands;
     std::size_t queued_bytes = 0;
     RecordIdSet busy;            ///< ids in a batch under way
     bool pump_starting = false;  ///< one that will look at the queue at the loop's next turn
     bool reachable = false;
+    asio::steady_timer next_expiry;  ///< one for all: set for the oldest operation while there is any
+    bool watching = false;           ///< the timer is set
 };
 
 /// A connection that failed says so for the whole batch: one such result tells the state of the store.
@@ -79,20 +88,67 @@ bool says_unreachable(const StoreFault& fault) {
     return fault.kind == StoreFault::Kind::unreachable || fault.kind == StoreFault::Kind::timeout;
 }
 
-void hand_out(Core& core, const std::vector<std::shared_ptr<Pending>>& items, std::vector<Result> results) {
+/// Gives an operation its result, unless its time has passed and it has one.
+void finish(Core& core, Pending& item, Result result) {
+    if (item.done.is_set()) return;
+    const auto* fault = std::get_if<StoreFault>(&result);
+    if (fault != nullptr && core.observer) core.observer->fault(*fault);
+    if (core.observer) core.observer->operation_done(item.name, Clock::now() - item.queued_at);
+    item.done.set(std::move(result));
+}
+
+/// The oldest operation that is not done comes first; when there is none, nothing keeps the io_context running.
+void forget_done(Core& core) {
+    while (!core.open.empty() && core.open.front()->done.is_set()) core.open.pop_front();
+    if (core.open.empty()) core.next_expiry.cancel();
+}
+
+/// Ends the operations whose time has passed. Both lists are in the order of time.
+void expire(Core& core) {
     const auto now = Clock::now();
+    const auto is_late = [&](const Pending& item) { return now - item.queued_at >= core.limits.operation_timeout; };
+    while (!core.queue.empty() && is_late(*core.queue.front())) {
+        const auto item = std::move(core.queue.front());
+        core.queue.pop_front();
+        core.queued_bytes -= item->bytes;
+        finish(core, *item,
+               fault_of(StoreFault::Kind::timeout, StoreFault::Certainty::not_applied,
+                        "store.timeout passed while waiting for the store"));
+    }
+    for (const auto& item : core.open) {
+        if (!is_late(*item)) break;
+        if (!item->done.is_set()) core.reachable = false;
+        finish(core, *item,
+               fault_of(StoreFault::Kind::timeout, StoreFault::Certainty::uncertain,
+                        "store.timeout passed while the store was at it"));
+    }
+    forget_done(core);
+}
+
+/// Sees to it that the oldest operation is not forgotten. The timer does not keep the core alive.
+void watch_oldest(const std::shared_ptr<Core>& core) {
+    if (core->watching || core->open.empty()) return;
+    core->watching = true;
+    core->next_expiry.expires_at(core->open.front()->queued_at + core->limits.operation_timeout);
+    core->next_expiry.async_wait([weak = std::weak_ptr(core)](const boost::system::error_code&) {
+        const auto alive = weak.lock();
+        if (!alive) return;
+        alive->watching = false;
+        expire(*alive);
+        watch_oldest(alive);
+    });
+}
+
+void hand_out(Core& core, const std::vector<std::shared_ptr<Pending>>& items, std::vector<Result> results) {
     core.reachable = true;
     if (core.observer) core.observer->batch_done(items.size());
     for (std::size_t index = 0; index < items.size(); ++index) {
-        auto& item = *items[index];
-        core.busy.erase(item.id);
-        if (const auto* fault = std::get_if<StoreFault>(&results[index])) {
-            if (says_unreachable(*fault)) core.reachable = false;
-            if (core.observer) core.observer->fault(*fault);
-        }
-        if (core.observer) core.observer->operation_done(item.name, now - item.queued_at);
-        item.done.set(std::move(results[index]));
+        core.busy.erase(items[index]->id);
+        const auto* fault = std::get_if<StoreFault>(&results[index]);
+        if (fault != nullptr && says_unreachable(*fault)) core.reachable = false;
+        finish(core, *items[index], std::move(results[index]));
     }
+    forget_done(core);
 }
 
 /// The backend's answer, whatever it does: a wrong number of results or an exception becomes a fault of each operation.
@@ -158,7 +214,7 @@ asio::awaitable<std::string> probe_safely(Backend& backend) {
     co_return escaped;
 }
 
-asio::awaitable<Outcome<std::size_t>> reap_safely(Backend& backend, std::size_t limit) {
+asio::awaitable<Outcome<Reaped>> reap_safely(Backend& backend, std::size_t limit) {
     std::string escaped;
     try {
         co_return co_await backend.reap(limit);
@@ -178,11 +234,7 @@ asio::awaitable<void> run_errand(Core& core, Backend& backend) {
         co_return;
     }
     auto reaped = co_await reap_safely(backend, errand->limit);
-    if (reaped) {
-        core.reachable = true;
-    } else if (says_unreachable(reaped.error())) {
-        core.reachable = false;
-    }
+    if (reaped) core.reachable = true;
     errand->reaped.set(std::move(reaped));
 }
 
@@ -214,6 +266,7 @@ class BatchedStore final : public Store {
     ~BatchedStore() override {
         core_->observer = nullptr;
         for (const auto& item : std::exchange(core_->queue, {})) item->done.set(closed_fault());
+        forget_done(*core_);
         for (const auto& errand : std::exchange(core_->errands, {})) {
             errand->reaped.set(closed_fault());
             errand->probed.set(closed_fault().detail);
@@ -247,7 +300,7 @@ class BatchedStore final : public Store {
         return submit<std::optional<std::string>>(Operation(std::move(operation)));
     }
 
-    asio::awaitable<Outcome<std::size_t>> reap(std::size_t limit) override {
+    asio::awaitable<Outcome<Reaped>> reap(std::size_t limit) override {
         auto errand = std::make_shared<Errand>(core_->executor, Errand::Kind::reap, limit);
         core_->errands.push_back(errand);
         wake_backend(core_);
@@ -277,6 +330,8 @@ class BatchedStore final : public Store {
         }
         core_->queued_bytes += item->bytes;
         core_->queue.push_back(item);
+        core_->open.push_back(item);
+        watch_oldest(core_);
         wake_backend(core_);
         auto result = co_await item->done.get();
         co_return unwrap<T>(std::move(result));

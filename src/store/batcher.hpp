@@ -31,8 +31,12 @@ struct BatcherLimits {
     std::size_t batch_bytes = 4U << 20;     ///< bodies in a batch, after which it is closed
     std::size_t queue_operations = 10'000;  ///< waiting; beyond: StoreFault overloaded
     std::size_t queue_bytes = 64U << 20;    ///< bodies waiting; likewise
+    milliseconds operation_timeout{2000};   ///< an operation's whole time, from the call on: store.timeout
 };
 
+/// An operation whose time passes while it waits is taken out of the queue: StoreFault timeout, not applied. One that
+/// is in a batch under way gets timeout, uncertain; what becomes of it later is nobody's concern, but operations on the
+/// same record still wait for that batch.
 std::unique_ptr<Store> make_batched_store(boost::asio::any_io_executor executor,
                                           std::vector<std::unique_ptr<Backend>> backends, BatcherLimits limits,
                                           StoreObserver& observer);

@@ -31,7 +31,7 @@ struct Hold {
 struct StoreFault {
     enum class Kind : std::uint8_t {
         unreachable,  ///< no connection, or it broke
-        timeout,      ///< store.timeout passed
+        timeout,      ///< store.timeout passed, waiting included
         overloaded,   ///< the queue is full; not tried
         refused,      ///< the store refused this one operation (too large, a constraint)
     };
@@ -111,11 +111,13 @@ struct Lookup {
     RecordId id{};
 };
 
-/// A piece of a completed record's body; none when the record is gone or was completed by another attempt.
+/// A piece of a completed record's body; none when the record is gone or was completed by another attempt, also by one
+/// of the same number in a later life of the key: a life is named by its `created_ms`.
 struct GetChunk {
     RecordId id{};
     std::uint32_t attempt = 1;
     std::uint32_t index = 0;
+    std::int64_t created_ms = 0;  ///< Record::created_ms
 };
 
 using Operation = std::variant<Claim, Complete, Release, MarkUnknown, Renew, PutChunk, Lookup, GetChunk>;

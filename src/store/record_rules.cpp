@@ -1,5 +1,7 @@
 #include "store/record_rules.hpp"
 
+#include <algorithm>
+
 #include "store/record_codec.hpp"
 
 namespace oncegate::store {
@@ -14,6 +16,13 @@ bool carries(const StoredRecord& row, const Hold& hold) {
     return row.owner == hold.owner && (hold.attempt == 0 || row.attempt == hold.attempt);
 }
 
+/// When the record stops counting. One whose outcome is open counts for a whole lifetime from its owner's last sign of
+/// life (R107): an outcome that became unknown late is held as long as one that became so at once.
+std::int64_t expiry(const StoredRecord& row) {
+    if (!is_open(row.state)) return row.expires_ms;
+    return std::max(row.expires_ms, row.lease_until_ms + (row.expires_ms - row.created_ms));
+}
+
 bool is_running(const StoredRecord& row, std::int64_t now_ms) {
     return row.state == State::in_flight && row.lease_until_ms > now_ms;
 }
@@ -22,7 +31,7 @@ bool is_running(const StoredRecord& row, std::int64_t now_ms) {
 
 std::optional<State> judge(const StoredRecord& row, std::int64_t now_ms) {
     if (is_running(row, now_ms)) return State::in_flight;  // the ttl does not end a request in flight
-    if (row.expires_ms <= now_ms) {
+    if (expiry(row) <= now_ms) {
         if (row.remembered_ms <= now_ms) return std::nullopt;
         return State::tombstone;
     }
@@ -105,7 +114,7 @@ Step step_of(const PutChunk& operation, const StoredRecord* row) {
 }
 
 Removal removal_of(const StoredRecord& row, std::int64_t now_ms) {
-    if (row.expires_ms > now_ms || is_running(row, now_ms)) return Removal::keep;
+    if (expiry(row) > now_ms || is_running(row, now_ms)) return Removal::keep;
     if (row.remembered_ms <= now_ms) return Removal::remove;
     return row.state == State::tombstone ? Removal::keep : Removal::bury;
 }

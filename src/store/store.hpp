@@ -16,6 +16,12 @@ namespace oncegate::store {
 template <class T>
 using Outcome = boost::system::result<T, StoreFault>;
 
+/// What one step of removal did.
+struct Reaped {
+    std::size_t records = 0;  ///< that went; a completed record that became a tombstone counts
+    bool more = false;        ///< something that may go was left for the next step
+};
+
 class Store {
  public:
     virtual ~Store() = default;
@@ -30,9 +36,10 @@ class Store {
     virtual boost::asio::awaitable<Outcome<std::optional<Record>>> lookup(Lookup operation) = 0;
     virtual boost::asio::awaitable<Outcome<std::optional<std::string>>> get_chunk(GetChunk operation) = 0;
 
-    /// One bounded step of removing what is past its expiry (Backend::reap says what may go): how many records went.
-    /// Waits its turn between batches; call again at once while it returns `limit`.
-    virtual boost::asio::awaitable<Outcome<std::size_t>> reap(std::size_t limit) = 0;
+    /// One bounded step of removing what is past its expiry (Backend::reap says what may go, and how much at once).
+    /// Waits its turn between batches; call again at once while it says that there is more. A step may remove pieces of
+    /// bodies alone, and so no record. Its fault says nothing about other operations and leaves reachable() as it is.
+    virtual boost::asio::awaitable<Outcome<Reaped>> reap(std::size_t limit) = 0;
 
     /// Reaches for the database, connecting when it must; an empty string, or what keeps it from being used.
     virtual boost::asio::awaitable<std::string> probe() = 0;

@@ -5,7 +5,7 @@ import signal
 import socket
 import subprocess
 
-from harness.upstream import free_port
+from harness.ports import free_port
 from harness.waiting import dies_with_test, wait_until
 
 CONFIG = """\

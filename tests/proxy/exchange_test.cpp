@@ -185,6 +185,53 @@ TEST_CASE("under retry the next request is the next attempt and says so", "[R63]
     CHECK(proxy.metrics().find("oncegate_takeovers_total{route=\"pay\"} 1") != std::string::npos);
 }
 
+TEST_CASE("a takeover compares by the rules of the record's day and never spins", "[R51][R63]") {
+    ScriptedPeer upstream({break_off, [](RawSocket& proxy) { answer(proxy, created); }});
+    ProxyUnderTest proxy(upstream.port(), [](config::Config& config) {
+        config.routes[0].policy->unknown_outcome = UnknownOutcome::retry;
+        // A second route with the same scope and key, whose policy compares nothing.
+        config.routes[1].name = "pay";
+        config.routes[1].match = config.routes[0].match;
+        config.routes[1].policy = config.routes[0].policy;
+        config.routes[1].policy->fingerprint.off = true;
+        config.routes[1].enforced_methods = {"PUT"};
+        config.routes[1].match.methods = {"PUT"};
+    });
+    CHECK(status_of(proxy.ask(pay("k")).head) == 502);
+    auto put = pay("k", "{\"other\":1}");
+    put.replace(0, 4, "PUT");
+    const auto taken = proxy.ask(put);
+    CHECK(status_of(taken.head) == 201);
+    CHECK(proxy.store().tried("claim") < 10);
+}
+
+TEST_CASE("conditional fields of a retry do not disturb the replay", "[R137]") {
+    ScriptedPeer upstream([](RawSocket& proxy) {
+        answer(proxy, "HTTP/1.1 201 Created\r\nETag: \"v1\"\r\nConnection: close\r\nContent-Length: 4\r\n\r\npaid");
+    });
+    ProxyUnderTest proxy(upstream.port());
+    CHECK(status_of(proxy.ask(pay("k")).head) == 201);
+    auto retry = pay("k");
+    retry.insert(retry.find("\r\n") + 2, "If-None-Match: \"v1\"\r\nIf-Match: \"other\"\r\n");
+    const auto replay = proxy.ask(retry);
+    CHECK(status_of(replay.head) == 201);
+    CHECK(has_line(replay.head, "Idempotent-Replayed: true"));
+    CHECK(upstream.connections() == 1);
+}
+
+TEST_CASE("the proxy's own errors can be told from the upstream's", "[R98]") {
+    const std::string theirs = R"({"type":"https://api.test/errors#bad"})";
+    ScriptedPeer upstream([&](RawSocket& proxy) {
+        answer(proxy,
+               "HTTP/1.1 400 Bad\r\nContent-Type: application/problem+json\r\nConnection: close\r\nContent-Length: " +
+                   std::to_string(theirs.size()) + "\r\n\r\n" + theirs);
+    });
+    ProxyUnderTest proxy(upstream.port());
+    CHECK(proxy.ask(pay("k")).body == theirs);
+    const auto ours = proxy.ask(pay("k", "{\"other\":1}"));
+    CHECK(ours.body.starts_with(R"({"type":"http://api.test/.well-known/idempotency#key-reused")"));
+}
+
 TEST_CASE("a freeing status of a later attempt leaves the key unknown", "[R62][R91]") {
     std::string third_request;
     ScriptedPeer upstream(

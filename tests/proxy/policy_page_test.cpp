@@ -34,7 +34,8 @@ config::Config two_routes() {
 }  // namespace
 
 TEST_CASE("the page states what the draft wants published, for enforced routes only", "[R103]") {
-    const auto page = json::parse(proxy::policy_page_json(two_routes())).as_object();
+    const auto page =
+        json::parse(proxy::policy_page_json(two_routes(), "http://a/.well-known/idempotency")).as_object();
     REQUIRE(page.at("routes").as_array().size() == 1);
     const auto& route = page.at("routes").as_array()[0].as_object();
     CHECK(route.at("route").as_string() == "pay <all>");

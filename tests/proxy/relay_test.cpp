@@ -192,3 +192,67 @@ TEST_CASE("a body that will be refused is not invited", "[R123][R131]") {
         CHECK(status_of(client.read_message().head) == 413);
     }
 }
+
+TEST_CASE("an upstream that dies in the middle of an upload is the upstream's fault", "[R120]") {
+    ScriptedPeer upstream([](RawSocket& proxy) {
+        proxy.read_head();
+        proxy.reset();
+    });
+    ProxyUnderTest proxy(upstream.port());
+    auto client = proxy.connect();
+    client.send("POST /up HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nstart");
+    const auto answer = client.read_message();
+    CHECK(status_of(answer.head) == 502);
+    CHECK(answer.body.find("#upstream-failed") != std::string::npos);
+}
+
+TEST_CASE("a head goes to the client before the first byte of its body has come", "[R89]") {
+    Gate read_head;
+    ScriptedPeer upstream([&](RawSocket& proxy) {
+        proxy.read_message();
+        proxy.send(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\nContent-Length: 2\r\n\r\n");
+        read_head.wait();
+        proxy.send("ok");
+        proxy.wait_end();
+    });
+    ProxyUnderTest proxy(upstream.port());
+    for (const auto* path : {"/plain", "/pay"}) {
+        auto client = proxy.connect();
+        client.send(std::string("POST ") + path +
+                    " HTTP/1.1\r\nHost: a\r\nIdempotency-Key: k\r\nContent-Length: 0\r\n\r\n");
+        CHECK(status_of(client.read_head()) == 200);
+        read_head.open();
+        client.expect("ok");
+    }
+}
+
+TEST_CASE("a proxy that ends while an upload is under way leaves nothing behind", "[R148]") {
+    Gate arrived;
+    ScriptedPeer upstream([&](RawSocket& proxy) {
+        proxy.read_head();
+        arrived.open();
+        proxy.wait_end();
+    });
+    RawSocket client(-1);
+    {
+        ProxyUnderTest proxy(upstream.port());
+        client = proxy.connect();
+        client.send("POST /up HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nstart");
+        arrived.wait();
+    }
+    client.wait_end();  // the sanitizers see to the rest
+}
+
+TEST_CASE("more connections than the limit are told so at once", "[R148]") {
+    testing::RefusingPort nobody;
+    const ProxyUnderTest proxy(nobody.port(), [](config::Config& config) { config.server.limits.connections = 1; });
+    auto first = proxy.connect();
+    first.send("GET /.well-known/idempotency HTTP/1.1\r\nHost: a\r\n\r\n");
+    CHECK(status_of(first.read_message().head) == 200);
+    auto second = proxy.connect();
+    const auto refused = second.read_message();
+    CHECK(status_of(refused.head) == 503);
+    CHECK(has_line(refused.head, "Connection: close"));
+    CHECK(second.wait_end() == RawSocket::End::closed);
+}

@@ -15,6 +15,7 @@ namespace {
 using store::Change;
 using store::StoreFault;
 using When = MemoryDatabase::When;
+using namespace std::chrono_literals;
 
 StoreFault fault_of(StoreFault::Kind kind, StoreFault::Certainty certainty) {
     return StoreFault{kind, certainty, "made by the test"};
@@ -146,6 +147,106 @@ TEST_CASE("a store is not reachable before it was reached") {
     database.recover();
     CHECK(gone(client.reap(1)) == 0);
     CHECK(client.store->reachable());
+}
+
+TEST_CASE("a step of removal that fails says nothing about the store", "[R70]") {
+    MemoryDatabase database;
+    Client client(database);
+    claimed(client.claim(claim_of(id_of(1))));
+    database.fail_always(fault_of(StoreFault::Kind::timeout, StoreFault::Certainty::uncertain));
+    CHECK(client.reap(1).has_error());
+    CHECK(client.store->reachable());
+}
+
+TEST_CASE("an operation ends with its time whether it waits or is in a batch", "[R70]") {
+    MemoryDatabase database;
+    store::BatcherLimits limits;
+    limits.operation_timeout = 100ms;
+    Client client(database, limits);
+    claimed(client.claim(claim_of(id_of(1))));
+    database.hold();
+    std::vector<store::Outcome<store::ClaimOutcome>> in_batch;
+    start_claims(client, 2, 1, in_batch);
+    client.io.restart();
+    client.io.poll();
+    std::vector<store::Outcome<store::ClaimOutcome>> waiting;
+    start_claims(client, 5, 4, waiting);
+    const auto begun = std::chrono::steady_clock::now();
+    run_until(client, [&] { return in_batch.size() == 1 && waiting.size() == 4; });
+
+    CHECK(std::chrono::steady_clock::now() - begun >= 100ms);
+    REQUIRE(in_batch.front().has_error());
+    CHECK(in_batch.front().error().kind == StoreFault::Kind::timeout);
+    CHECK(in_batch.front().error().certainty == StoreFault::Certainty::uncertain);
+    for (const auto& answer : waiting) {
+        REQUIRE(answer.has_error());
+        CHECK(answer.error().kind == StoreFault::Kind::timeout);
+        CHECK(answer.error().certainty == StoreFault::Certainty::not_applied);
+    }
+    CHECK(client.observer.faults == 5);
+    CHECK_FALSE(client.store->reachable());
+
+    // What was in the batch is applied late, what was waiting never.
+    database.let_go();
+    claimed(client.claim(claim_of(id_of(100))));
+    CHECK(client.store->reachable());
+    CHECK(client.observer.faults == 5);
+    CHECK(database.records() == 3);
+}
+
+TEST_CASE("letting go of a claim whose time has passed waits for that claim", "[R57]") {
+    MemoryDatabase database;
+    store::BatcherLimits limits;
+    limits.operation_timeout = 500ms;
+    Client client(database, limits);
+    const auto claim = claim_of(id_of(1));
+    database.hold();
+    REQUIRE(client.claim(claim).has_error());
+    std::optional<store::Outcome<Change>> released;
+    boost::asio::co_spawn(
+        client.io, client.store->release(store::Release{hold_of(claim, 0)}),
+        [&](const std::exception_ptr&, store::Outcome<Change> outcome) { released.emplace(std::move(outcome)); });
+    client.io.restart();
+    client.io.poll();
+    REQUIRE_FALSE(released);
+    CHECK(database.records() == 0);
+    database.let_go();
+    run_until(client, [&] { return released.has_value(); });
+    CHECK(changed(*released) == Change::applied);
+    CHECK(database.tried("claim") == 1);
+    CHECK(database.records() == 0);
+}
+
+TEST_CASE("a full queue is empty again when the time of what waits has passed") {
+    MemoryDatabase database;
+    store::BatcherLimits limits;
+    limits.operation_timeout = 100ms;
+    limits.queue_operations = 5;
+    limits.queue_bytes = 5000;
+    Client client(database, limits);
+    database.hold();
+    std::vector<store::Outcome<store::ClaimOutcome>> answers;
+    start_claims(client, 0, 1, answers);
+    client.io.restart();
+    client.io.poll();
+    start_claims(client, 1, 5, answers);
+    run_until(client, [&] { return answers.size() == 6; });
+    database.let_go();
+    answers.clear();
+    start_claims(client, 10, 5, answers);
+    run_until(client, [&] { return answers.size() == 5; });
+    for (const auto& answer : answers) CHECK(answer.has_value());
+}
+
+TEST_CASE("an idle batcher keeps no io_context running") {
+    MemoryDatabase database;
+    store::BatcherLimits limits;
+    limits.operation_timeout = std::chrono::hours(1);
+    Client client(database, limits);
+    claimed(client.claim(claim_of(id_of(1))));
+    client.io.restart();
+    client.io.run_for(std::chrono::seconds(60));
+    CHECK(client.io.stopped());
 }
 
 TEST_CASE("a caller that is cancelled leaves its operation to run and nobody waiting") {

@@ -116,7 +116,7 @@ TEST_CASE("ten mebibytes lie in chunks", "[R74]") {
     for (std::uint32_t index = 0; index < chunks; ++index)
         REQUIRE(changed(client.put_chunk(hold_of(claim), index, body.substr(index * piece_bytes, piece_bytes))) ==
                 Change::applied);
-    CHECK_FALSE(piece(client.get_chunk(claim.id, 1, 0)));
+    CHECK_FALSE(piece(client.get_chunk(found(client.lookup(claim.id)), 0)));
     auto response = std::make_shared<core::StoredResponse>();
     response->status = 200;
     response->chunks = chunks;
@@ -132,14 +132,21 @@ TEST_CASE("ten mebibytes lie in chunks", "[R74]") {
     CHECK(record.response->body_bytes == body.size());
     std::string read;
     for (std::uint32_t index = 0; index < chunks; ++index) {
-        auto chunk = piece(client.get_chunk(claim.id, record.attempt, index));
+        auto chunk = piece(client.get_chunk(record, index));
         REQUIRE(chunk);
         read += *chunk;
     }
     CHECK((read == body));
-    CHECK_FALSE(piece(client.get_chunk(claim.id, record.attempt, chunks)));
-    CHECK_FALSE(piece(client.get_chunk(claim.id, record.attempt + 1, 0)));
-    CHECK_FALSE(piece(client.get_chunk(id_of(2), record.attempt, 0)));
+    CHECK_FALSE(piece(client.get_chunk(record, chunks)));
+    auto another_attempt = record;
+    ++another_attempt.attempt;
+    CHECK_FALSE(piece(client.get_chunk(another_attempt, 0)));
+    auto another_record = record;
+    another_record.id = id_of(2);
+    CHECK_FALSE(piece(client.get_chunk(another_record, 0)));
+    auto another_life = record;
+    ++another_life.created_ms;
+    CHECK_FALSE(piece(client.get_chunk(another_life, 0)));
 }
 
 TEST_CASE("a piece written again replaces itself") {
@@ -150,7 +157,7 @@ TEST_CASE("a piece written again replaces itself") {
     REQUIRE(changed(client.put_chunk(hold_of(claim), 0, "first")) == Change::applied);
     REQUIRE(changed(client.put_chunk(hold_of(claim), 0, "again")) == Change::applied);
     REQUIRE(changed(client.complete(completion_of(hold_of(claim), ""))) == Change::applied);
-    CHECK(piece(client.get_chunk(claim.id, 1, 0)) == std::optional<std::string>("again"));
+    CHECK(piece(client.get_chunk(found(client.lookup(claim.id)), 0)) == std::optional<std::string>("again"));
 }
 
 TEST_CASE("only the pieces of the attempt that completed are read", "[R68]") {
@@ -167,9 +174,12 @@ TEST_CASE("only the pieces of the attempt that completed are read", "[R68]") {
     REQUIRE(changed(client.put_chunk(hold_of(second, 2), 0, "second")) == Change::applied);
     REQUIRE(changed(client.complete(completion_of(hold_of(second, 2), ""))) == Change::applied);
 
-    CHECK(piece(client.get_chunk(id_of(1), 2, 0)) == std::optional<std::string>("second"));
-    CHECK_FALSE(piece(client.get_chunk(id_of(1), 2, 1)));
-    CHECK_FALSE(piece(client.get_chunk(id_of(1), 1, 0)));
+    auto record = found(client.lookup(id_of(1)));
+    CHECK(record.attempt == 2);
+    CHECK(piece(client.get_chunk(record, 0)) == std::optional<std::string>("second"));
+    CHECK_FALSE(piece(client.get_chunk(record, 1)));
+    record.attempt = 1;
+    CHECK_FALSE(piece(client.get_chunk(record, 0)));
     CHECK(sut->chunks() == 1);
 }
 
@@ -185,8 +195,35 @@ TEST_CASE("the pieces of an earlier life are not read in the next", "[R106]") {
     const auto second = claim_of(id_of(1));
     claimed(client.claim(second));
     REQUIRE(changed(client.complete(completion_of(hold_of(second), ""))) == Change::applied);
-    CHECK_FALSE(piece(client.get_chunk(id_of(1), 1, 0)));
+    CHECK_FALSE(piece(client.get_chunk(found(client.lookup(id_of(1))), 0)));
     CHECK(sut->chunks() == 0);
+}
+
+TEST_CASE("whoever reads the body of an earlier life is not given pieces of the next", "[R74][R106]") {
+    const auto sut = make_store(GENERATE(values(every_store)));
+    Client client(sut->database());
+    const auto live = [&](const std::string& body) {
+        auto claim = claim_of(id_of(1));
+        claim.ttl = 1h;
+        CHECK(claimed(client.claim(claim)).attempt == 1);
+        REQUIRE(changed(client.put_chunk(hold_of(claim), 0, body + " begins")) == Change::applied);
+        REQUIRE(changed(client.put_chunk(hold_of(claim), 1, body + " ends")) == Change::applied);
+        auto response = std::make_shared<core::StoredResponse>();
+        response->status = 200;
+        response->chunks = 2;
+        store::Complete complete;
+        complete.hold = hold_of(claim);
+        complete.response = response;
+        REQUIRE(changed(client.complete(complete)) == Change::applied);
+        return found(client.lookup(id_of(1)));
+    };
+    const auto first = live("first");
+    CHECK(piece(client.get_chunk(first, 0)) == std::optional<std::string>("first begins"));
+    sut->advance(1h);
+    const auto second = live("second");
+
+    CHECK_FALSE(piece(client.get_chunk(first, 1)));
+    CHECK(piece(client.get_chunk(second, 1)) == std::optional<std::string>("second ends"));
 }
 
 TEST_CASE("pieces go with a released record", "[R92]") {

@@ -177,6 +177,28 @@ TEST_CASE("a renewed lease keeps the attempt in flight", "[R66]") {
     CHECK(found(client.lookup(claim.id)).state == State::in_flight);
 }
 
+TEST_CASE("whoever does not know his attempt lets go by the owner's token alone", "[R68][R92]") {
+    const auto sut = make_store(GENERATE(values(every_store)));
+    Client client(sut->database());
+    const TakenOver key(*sut, client);
+    const auto before = hold_of(key.first, 0);
+    const auto mine = hold_of(key.second, 0);
+
+    CHECK(changed(client.release(before)) == Change::stale);
+    CHECK(changed(client.mark_unknown(before, "not mine")) == Change::stale);
+    CHECK(found(client.lookup(id_of(1))).state == State::in_flight);
+
+    CHECK(changed(client.mark_unknown(mine, "gave up")) == Change::applied);
+    CHECK(changed(client.mark_unknown(mine, "gave up")) == Change::applied);
+    CHECK(found(client.lookup(id_of(1))).reason == "gave up");
+    CHECK(changed(client.mark_unknown(before, "not mine")) == Change::stale);
+    CHECK(changed(client.release(before)) == Change::stale);
+
+    CHECK(changed(client.release(mine)) == Change::applied);
+    CHECK(is_absent(client.lookup(id_of(1))));
+    CHECK(changed(client.release(mine)) == Change::applied);
+}
+
 TEST_CASE("changes of a key that has no record are stale except a release") {
     const auto sut = make_store(GENERATE(values(every_store)));
     Client client(sut->database());

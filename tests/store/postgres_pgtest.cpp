@@ -4,6 +4,8 @@
 #include <thread>
 
 #include "store/postgres/pg_database.hpp"
+#include "store/postgres/pg_handle.hpp"
+#include "store/postgres/pg_statements.hpp"
 #include "support/store/postgres_server.hpp"
 #include "support/store/stores.hpp"
 
@@ -375,6 +377,54 @@ TEST_CASE("one record too large for the database fails alone") {
         }
     }
     CHECK(client.observer.largest_batch >= 4);  // they did share batches
+}
+
+TEST_CASE("a step of removal that takes too long does not make claims fail", "[R70]") {
+    auto& server = PostgresServer::shared();
+    const auto schema = new_schema();
+    const auto database = open(server, 4s, schema);
+    REQUIRE(database->migrate().empty());
+    Client client(*database);
+    claimed(client.claim(claim_of(id_of(1))));
+    const store::PgConn other(PQconnectdb(server.url().c_str()));
+    const auto lock = "BEGIN; LOCK TABLE " + schema + ".chunks";
+    const store::PgResult locked(PQexec(other.get(), lock.c_str()));
+    REQUIRE(PQresultStatus(locked.get()) == PGRES_COMMAND_OK);
+
+    const auto step = client.reap(10);
+    REQUIRE(step.has_error());
+    CHECK(step.error().kind == StoreFault::Kind::timeout);
+    CHECK(client.store->reachable());
+    CHECK(claimed(client.claim(claim_of(id_of(2)))).attempt == 1);
+}
+
+TEST_CASE("clearing away an earlier attempt's pieces late leaves a newer one's", "[R68]") {
+    auto& server = PostgresServer::shared();
+    const auto schema = new_schema();
+    const auto database = open(server, 20s, schema);
+    REQUIRE(database->migrate().empty());
+    Client client(*database);
+    store::Claim claims[] = {claim_of(id_of(1)), claim_of(id_of(1))};
+    for (std::uint32_t number = 0; number < 2; ++number) {
+        claims[number].take_over_unknown = true;
+        const auto hold = hold_of(claims[number], number + 1);
+        CHECK(claimed(client.claim(claims[number])).attempt == hold.attempt);
+        REQUIRE(changed(client.put_chunk(hold, 0, "piece")) == Change::applied);
+        if (number == 0) REQUIRE(changed(client.mark_unknown(hold, "reset")) == Change::applied);
+    }
+    const store::PgStatements statements(schema, "clock_timestamp()");
+    const auto clear_as = [&](const store::Claim& claim) {
+        const auto id = core::to_hex(claim.id);
+        store::RecordId padded{};
+        std::copy(claim.owner.begin(), claim.owner.end(), padded.begin());
+        const auto owner = core::to_hex(padded).substr(0, 2 * claim.owner.size());
+        server.query("PREPARE late (bytea[], bytea[]) AS " + statements.drop_old_chunks + "; EXECUTE late (ARRAY['\\x" +
+                     id + "'::bytea], ARRAY['\\x" + owner + "'::bytea])");
+        return server.query("SELECT count(*) FROM " + schema + ".chunks");
+    };
+    server.query("INSERT INTO " + schema + ".chunks SELECT id, '\\x00', 0, '' FROM " + schema + ".records");
+    CHECK(clear_as(claims[0]) == "2");
+    CHECK(clear_as(claims[1]) == "1");
 }
 
 TEST_CASE("many instances that take over and complete the same keys do not deadlock", "[R56]") {

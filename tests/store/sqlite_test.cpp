@@ -1,6 +1,7 @@
 // What is particular to the embedded store: its file, its schema, and a file that another process keeps busy.
 #include <sys/stat.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <thread>
@@ -128,6 +129,57 @@ TEST_CASE("a file that another process keeps busy is a fault within the time and
 
     REQUIRE(other->run("ROLLBACK") == SQLITE_OK);
     CHECK(claimed(client.claim(claim_of(id_of(2)))).attempt == 1);
+}
+
+/// A clock that keeps whoever asks for the time until it is let go: a transaction that takes long.
+class StoppedClock {
+ public:
+    std::int64_t now_ms() {
+        asked_.store(true);
+        asked_.notify_all();
+        going_.wait(false);
+        return store::host_clock_ms();
+    }
+    void await_question() { asked_.wait(false); }
+    void go() {
+        going_.store(true);
+        going_.notify_all();
+    }
+
+ private:
+    std::atomic<bool> asked_ = false;
+    std::atomic<bool> going_ = false;
+};
+
+TEST_CASE("what waits for the file longer than the time is not done late", "[R57][R70]") {
+    const Folder folder;
+    StoppedClock clock;
+    const auto path = (folder.path / "a.db").string();
+    const auto database = store::open_sqlite_database(path, 200ms, [&] { return clock.now_ms(); });
+    REQUIRE(database->migrate().empty());
+    Client slow(*database);
+    bool granted = false;
+    boost::asio::co_spawn(slow.io, slow.store->claim(claim_of(id_of(1))),
+                          [&](const std::exception_ptr&, const store::Outcome<store::ClaimOutcome>& outcome) {
+                              granted = outcome.has_value();
+                          });
+    slow.io.poll();
+    clock.await_question();
+
+    store::BatcherLimits limits;
+    limits.operation_timeout = 400ms;
+    Client waiting(*database, limits);
+    const auto outcome = waiting.claim(claim_of(id_of(2)));
+    REQUIRE(outcome.has_error());
+    CHECK(outcome.error().kind == StoreFault::Kind::timeout);
+    clock.go();
+
+    slow.io.restart();
+    while (!granted && slow.io.run_one() > 0) {
+    }
+    CHECK(granted);
+    CHECK(found(slow.lookup(id_of(1))).attempt == 1);
+    CHECK(is_absent(slow.lookup(id_of(2))));
 }
 
 TEST_CASE("what was granted is there for another process at once", "[R57]") {

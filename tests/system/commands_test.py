@@ -8,8 +8,8 @@ import unittest
 
 from harness.cases import OnPostgres, SystemCase
 from harness.client import Connection, keyed
+from harness.ports import free_port
 from harness.proxy import binary, run_command
-from harness.upstream import free_port
 from harness.waiting import dies_with_test, wait_until
 
 GOOD = """\

@@ -6,7 +6,8 @@ import unittest
 from harness.cases import SystemCase
 from harness.client import keyed
 from harness.http import request_bytes, response_bytes
-from harness.upstream import Gate, free_port
+from harness.ports import free_port
+from harness.upstream import Gate
 from harness.waiting import PATIENCE, wait_until
 
 BODY = b'{"amount":100}'

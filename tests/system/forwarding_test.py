@@ -4,7 +4,7 @@ import unittest
 
 from harness.cases import SystemCase
 from harness.client import keyed
-from harness.upstream import free_port
+from harness.ports import free_port
 
 BODY = b'{"amount":100}'
 

@@ -5,7 +5,8 @@ import unittest
 from harness.cases import SystemCase, on_both_stores
 from harness.client import keyed
 from harness.http import Broken, request_bytes, response_bytes
-from harness.upstream import CLOSE, RESET, Gate, free_port
+from harness.ports import free_port
+from harness.upstream import CLOSE, RESET, Gate
 
 RECORDED = [200, 201, 202, 204, 206, 301, 302, 303, 400, 402, 404, 405, 406, 410, 411, 412, 413, 415, 422, 424, 428, 431, 451,
             500, 501, 505, 507, 511, 599]

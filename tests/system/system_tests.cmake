@@ -6,8 +6,8 @@ function(oncegate_system_test name seconds)
       TIMEOUT ${seconds} LABELS system ENVIRONMENT "ONCEGATE_BIN=$<TARGET_FILE:oncegate>")
 endfunction()
 
-foreach(name real_clients exactly_once kill takeover byte_exact bad_input keys outcomes gone_clients in_flight policy_options
-        store_trouble lifetime lifecycle commands observability streaming connections forwarding)
+foreach(name real_clients exactly_once kill takeover byte_exact bad_input limits keys outcomes gone_clients in_flight
+        policy_options store_trouble lifetime lifecycle commands observability streaming connections forwarding)
   oncegate_system_test(${name} 300)
 endforeach()
 

@@ -32,7 +32,7 @@ class PgBackend final : public Backend {
         if (down) run.give_up(*down);
         while (run.has_work()) {
             const auto queries = run.next_round();
-            const auto replies = co_await exchange(queries, deadline);
+            const auto replies = co_await exchange(queries, deadline, Slow::is_a_hang);
             run.take(replies);
             if (replies.broken) run.give_up(*replies.broken);
         }
@@ -42,25 +42,33 @@ class PgBackend final : public Backend {
 
     asio::awaitable<std::string> probe() override {
         const std::vector<RecordId> none;
-        const auto reply = co_await ask(ids_query(setup_->statements.lookup, none));
+        const auto reply = co_await ask(ids_query(setup_->statements.lookup, none), setup_->timeout, Slow::is_a_hang);
         co_return reply ? std::string() : reply.error().detail;
     }
 
-    asio::awaitable<Outcome<std::size_t>> reap(std::size_t limit) override {
-        const auto reply = co_await ask(reap_query(setup_->statements, limit));
+    /// A step of removal that takes too long is given up without a verdict on the server: claims will see for
+    /// themselves. What waits behind it keeps half of its own time.
+    asio::awaitable<Outcome<Reaped>> reap(std::size_t limit) override {
+        const auto reply = co_await ask(reap_query(setup_->statements, limit), setup_->timeout / 2, Slow::is_no_sign);
         if (!reply) co_return reply.error();
-        co_return static_cast<std::size_t>(read_pg_integer(pg_bytes((*reply).rows, 0, 0)));
+        Reaped reaped;
+        reaped.records = static_cast<std::size_t>(read_pg_integer(pg_bytes((*reply).rows, 0, reap_column::records)));
+        reaped.more = read_pg_integer(pg_bytes((*reply).rows, 0, reap_column::more)) != 0;
+        co_return reaped;
     }
 
  private:
+    /// What it means when a statement is not answered in time.
+    enum class Slow : std::uint8_t { is_a_hang, is_no_sign };
+
     /// One statement outside any batch.
-    asio::awaitable<Outcome<PgReply>> ask(PgQuery query) {
-        const auto deadline = steady_clock::now() + setup_->timeout;
-        const auto down = co_await ensure_connected(deadline);
+    asio::awaitable<Outcome<PgReply>> ask(PgQuery query, milliseconds limit, Slow slow) {
+        const auto down = co_await ensure_connected(steady_clock::now() + setup_->timeout);
         if (down) co_return *down;
+        const auto deadline = steady_clock::now() + limit;
         std::vector<PgQuery> queries;
         queries.push_back(std::move(query));
-        auto replies = co_await exchange(queries, deadline);
+        auto replies = co_await exchange(queries, deadline, slow);
         if (replies.broken) co_return *replies.broken;
         auto& reply = replies.known.front();
         if (!reply.error) co_return std::move(reply);
@@ -68,12 +76,12 @@ class PgBackend final : public Backend {
         co_return fault_of(*reply.error);
     }
 
-    asio::awaitable<PgReplies> exchange(const std::vector<PgQuery>& queries, PgDeadline deadline) {
+    asio::awaitable<PgReplies> exchange(const std::vector<PgQuery>& queries, PgDeadline deadline, Slow slow) {
         auto replies = co_await connection_->exchange(queries, deadline);
         if (!replies.broken) co_return replies;
         connection_.reset();
         // A server that hangs would let the next batch hang too.
-        if (replies.broken->kind == StoreFault::Kind::timeout) note_failure(*replies.broken);
+        if (replies.broken->kind == StoreFault::Kind::timeout && slow == Slow::is_a_hang) note_failure(*replies.broken);
         co_return replies;
     }
 

@@ -165,15 +165,18 @@ PgQuery get_chunk_query(const PgStatements& statements, const std::vector<const 
     PgArray ids(PgType::bytea_array, operations.size(), operations.size() * 32);
     PgArray attempts(PgType::int4_array, operations.size(), operations.size() * 4);
     PgArray pieces(PgType::int4_array, operations.size(), operations.size() * 4);
+    PgArray created(PgType::int8_array, operations.size(), operations.size() * 8);
     for (const auto* operation : operations) {
         ids.add(view(operation->id));
         attempts.add(static_cast<std::int32_t>(operation->attempt));
         pieces.add(static_cast<std::int32_t>(operation->index));
+        created.add(operation->created_ms);
     }
     Parameters parameters(statements.get_chunk);
     parameters.add(std::move(ids));
     parameters.add(std::move(attempts));
     parameters.add(std::move(pieces));
+    parameters.add(std::move(created));
     return parameters.take();
 }
 

@@ -1,5 +1,6 @@
 #include "store/postgres/pg_statements.hpp"
 
+#include "store/backend.hpp"
 #include "store/postgres/pg_binary.hpp"
 
 namespace oncegate::store {
@@ -28,19 +29,26 @@ Fragments fragments_of(const std::string& schema, const std::string& clock_sql) 
     return parts;
 }
 
+/// When the row stops counting; record_rules' expiry(), in SQL.
+std::string expiry_of(const std::string& row) {
+    return "(CASE WHEN " + row + ".state IN (0, 1) THEN GREATEST(" + row + ".expires_at, " + row + ".lease_until + (" +
+           row + ".expires_at - " + row + ".created_at)) ELSE " + row + ".expires_at END)";
+}
+
 /// Whether a claim takes the row `row` that is there; the rules of record_rules' grant(), in SQL.
 std::string takes(const std::string& row, const std::string& rules, const std::string& fingerprint,
                   const std::string& now) {
-    return "((" + row + ".state <> 0 OR " + row + ".lease_until <= " + now + ") AND (" +                            //
-           "(" + row + ".expires_at <= " + now + " AND (" + row + ".remembered_until <= " + now + " OR " + rules +  //
-           " & 1 = 0)) OR (" + row + ".expires_at > " + now + " AND " + row + ".state IN (0, 1) AND " + rules +     //
+    const auto expiry = expiry_of(row);
+    return "((" + row + ".state <> 0 OR " + row + ".lease_until <= " + now + ") AND (" +                    //
+           "(" + expiry + " <= " + now + " AND (" + row + ".remembered_until <= " + now + " OR " + rules +  //
+           " & 1 = 0)) OR (" + expiry + " > " + now + " AND " + row + ".state IN (0, 1) AND " + rules +     //
            " & 2 <> 0 AND " + row + ".fingerprint = " + fingerprint + ")))";
 }
 
 /// A column's value after a claim took an existing row: the new life's, or what the life that goes on already has.
 std::string kept_unless_expired(const std::string& column) {
-    return column + " = CASE WHEN r.expires_at <= excluded.created_at THEN excluded." + column + " ELSE r." + column +
-           " END, ";
+    return column + " = CASE WHEN " + expiry_of("r") + " <= excluded.created_at THEN excluded." + column + " ELSE r." +
+           column + " END, ";
 }
 
 std::string claim_sql(const Fragments& parts) {
@@ -61,10 +69,13 @@ std::string claim_sql(const Fragments& parts) {
            ") ORDER BY n.id ON CONFLICT (id) DO UPDATE SET state = 0, owner = excluded.owner,"
            " lease_until = excluded.lease_until, fingerprint = excluded.fingerprint, " +
            kept_unless_expired("route") + kept_unless_expired("created_at") + kept_unless_expired("expires_at") +
-           kept_unless_expired("remembered_until") + kept_unless_expired("due_at") +
-           "claim_rules = CASE WHEN r.expires_at <= excluded.created_at THEN excluded.claim_rules | 4::int2"
+           kept_unless_expired("remembered_until") + kept_unless_expired("due_at") + "claim_rules = CASE WHEN " +
+           expiry_of("r") +
+           " <= excluded.created_at THEN excluded.claim_rules | 4::int2"
            " ELSE excluded.claim_rules END,"
-           " attempt = CASE WHEN r.expires_at <= excluded.created_at THEN 1 ELSE r.attempt + 1 END,"
+           " attempt = CASE WHEN " +
+           expiry_of("r") +
+           " <= excluded.created_at THEN 1 ELSE r.attempt + 1 END,"
            " completed_at = NULL, reason = '', chunks = 0, body_bytes = 0, head = NULL, body = NULL WHERE " +
            takes("r", "excluded.claim_rules", "excluded.fingerprint", "excluded.created_at") +
            " RETURNING r.id, r.attempt, r.claim_rules & 4 <> 0, r.created_at";
@@ -102,7 +113,8 @@ std::string release_sql(const Fragments& parts) {
 
 std::string mark_unknown_sql(const Fragments& parts) {
     return parts.clock + held(parts, "0", "NO KEY UPDATE") + " UPDATE " + parts.records +
-           " r SET state = 1, reason = n.reason FROM held h JOIN unnest($4::text[]) WITH ORDINALITY AS n(reason, place)"
+           " r SET state = 1, reason = n.reason, lease_until = h.now FROM held h JOIN unnest($4::text[]) WITH "
+           "ORDINALITY AS n(reason, place)"
            " ON n.place = h.place WHERE r.id = h.id RETURNING r.id";
 }
 
@@ -129,30 +141,54 @@ std::string lookup_sql(const Fragments& parts) {
 }
 
 std::string get_chunk_sql(const Fragments& parts) {
-    return "SELECT r.id, c.bytes FROM unnest($1::bytea[], $2::int4[], $3::int4[]) AS n(id, attempt, piece) JOIN " +
-           parts.records + " r ON r.id = n.id AND r.attempt = n.attempt AND r.state = 2 JOIN " + parts.chunks +
-           " c ON c.id = r.id AND c.owner = r.owner AND c.piece = n.piece";
+    return "SELECT r.id, c.bytes FROM unnest($1::bytea[], $2::int4[], $3::int4[], $4::int8[])"
+           " AS n(id, attempt, piece, created_ms) JOIN " +
+           parts.records +
+           " r ON r.id = n.id AND r.attempt = n.attempt AND r.state = 2"
+           " AND r.created_at = timestamptz 'epoch' + n.created_ms * interval '1 millisecond' JOIN " +
+           parts.chunks + " c ON c.id = r.id AND c.owner = r.owner AND c.piece = n.piece";
 }
 
 std::string drop_old_chunks_sql(const Fragments& parts) {
+    // In a transaction after the claim's: by now the record may be a newer owner's, whose pieces must stay.
     return "DELETE FROM " + parts.chunks +
-           " c USING unnest($1::bytea[], $2::bytea[]) AS n(id, owner) WHERE c.id = n.id AND c.owner <> n.owner";
+           " c USING unnest($1::bytea[], $2::bytea[]) AS n(id, owner) WHERE c.id = n.id AND c.owner <> n.owner"
+           " AND EXISTS (SELECT FROM " +
+           parts.records + " r WHERE r.id = n.id AND r.owner = n.owner)";
+}
+
+/// The records to look at (locked), which pieces of theirs go in this step, and which of them go themselves: those that
+/// had no pieces left, up to the bound of their bodies' bytes.
+std::string reap_plan_sql(const Fragments& parts) {
+    return parts.clock +
+           ", due AS MATERIALIZED (SELECT r.id, r.due_at, r.remembered_until > c.now AS remembered,"
+           " CASE WHEN r.chunks = 0 THEN r.body_bytes ELSE 0 END AS bytes FROM " +
+           parts.records + " r, clock c WHERE r.due_at <= c.now AND (r.state <> 0 OR r.lease_until <= c.now) AND " +
+           expiry_of("r") +
+           " <= c.now ORDER BY r.due_at LIMIT $1::int8 FOR UPDATE OF r SKIP LOCKED),"
+           " doomed AS MATERIALIZED (SELECT d.id, p.owner, p.piece FROM due d CROSS JOIN LATERAL"
+           " (SELECT owner, piece FROM " +
+           parts.chunks + " WHERE id = d.id LIMIT " + std::to_string(reap_chunks_max) + ") p LIMIT " +
+           std::to_string(reap_chunks_max) +
+           "), whole AS (SELECT d.id, d.remembered, sum(d.bytes) OVER (ORDER BY d.due_at, d.id) - d.bytes AS before"
+           " FROM due d WHERE NOT EXISTS (SELECT FROM " +
+           parts.chunks +
+           " p WHERE p.id = d.id)), gone AS MATERIALIZED (SELECT id, remembered FROM whole WHERE before < " +
+           std::to_string(reap_bytes_max) + ")";
 }
 
 std::string reap_sql(const Fragments& parts) {
     // Rows that somebody is working on are left for the next time: removal never waits, and never makes a claim wait
     // for long.
-    return parts.clock + ", due AS MATERIALIZED (SELECT r.id, r.remembered_until > c.now AS remembered FROM " +
-           parts.records +
-           " r, clock c WHERE r.due_at <= c.now AND (r.state <> 0 OR r.lease_until <= c.now) ORDER BY r.due_at LIMIT "
-           "$1::int8"
-           " FOR UPDATE OF r SKIP LOCKED), buried AS (UPDATE " +
-           parts.records +
+    return reap_plan_sql(parts) + ", buried AS (UPDATE " + parts.records +
            " r SET state = 4, due_at = r.remembered_until, completed_at = NULL, reason = '', chunks = 0, body_bytes = "
            "0,"
-           " head = NULL, body = NULL FROM due d WHERE d.remembered AND r.id = d.id), removed AS (DELETE FROM " +
-           parts.records + " r USING due d WHERE NOT d.remembered AND r.id = d.id), pieces AS (DELETE FROM " +
-           parts.chunks + " p USING due d WHERE p.id = d.id) SELECT count(*) FROM due";
+           " head = NULL, body = NULL FROM gone g WHERE g.remembered AND r.id = g.id), removed AS (DELETE FROM " +
+           parts.records + " r USING gone g WHERE NOT g.remembered AND r.id = g.id), pieces AS (DELETE FROM " +
+           parts.chunks +
+           " p USING doomed x WHERE p.id = x.id AND p.owner = x.owner AND p.piece = x.piece) SELECT g.records,"
+           " g.records < d.records OR d.records = $1 FROM (SELECT count(*) AS records FROM gone) g,"
+           " (SELECT count(*) AS records FROM due) d";
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ struct PgStatements {
     std::string get_chunk;  ///< id, bytes
     std::string verify;     ///< id, owner, attempt, state
     std::string drop_old_chunks;
-    std::string reap;  ///< one row, one number
+    std::string reap;  ///< one row: reap_column
 };
 
 /// What `claim` returns for each record it took.
@@ -50,6 +50,11 @@ enum : int {
     body,
     now,
 };
+}
+
+/// What `reap` returns.
+namespace reap_column {
+enum : int { records, more };
 }
 
 /// What `verify` returns.

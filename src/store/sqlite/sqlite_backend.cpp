@@ -30,7 +30,7 @@ class SqliteBackend final : public Backend {
         co_return std::move(job->complaint);
     }
 
-    asio::awaitable<Outcome<std::size_t>> reap(std::size_t limit) override {
+    asio::awaitable<Outcome<Reaped>> reap(std::size_t limit) override {
         auto job = new_job(WriterJob::Kind::reap);
         job->limit = limit;
         co_await run(job);

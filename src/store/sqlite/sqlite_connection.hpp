@@ -77,6 +77,8 @@ class SqliteConnection {
     /// The last error in words.
     std::string message() const { return sqlite3_errmsg(handle_.get()); }
     StoreFault fault(int code) const { return sqlite_fault(code, message()); }
+    /// How many rows the last statement changed.
+    std::size_t changes() const { return static_cast<std::size_t>(sqlite3_changes64(handle_.get())); }
     bool in_transaction() const { return sqlite3_get_autocommit(handle_.get()) == 0; }
 
  private:

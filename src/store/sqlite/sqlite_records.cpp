@@ -121,7 +121,7 @@ Result SqliteRecords::run(const Release& operation, std::int64_t) {
     return Change::applied;
 }
 
-Result SqliteRecords::run(const MarkUnknown& operation, std::int64_t) {
+Result SqliteRecords::run(const MarkUnknown& operation, std::int64_t now_ms) {
     const auto found = find(operation.hold.id);
     if (!found) return found.error();
     const auto step = step_of(operation, *found ? &(*found)->row : nullptr);
@@ -129,6 +129,7 @@ Result SqliteRecords::run(const MarkUnknown& operation, std::int64_t) {
     const StatementUse use(sql_.mark_unknown);
     sql_.mark_unknown.bind(1, (*found)->rowid);
     sql_.mark_unknown.bind_text(2, operation.reason);
+    sql_.mark_unknown.bind(3, now_ms);
     if (auto fault = write(sql_.mark_unknown)) return *fault;
     return Change::applied;
 }
@@ -173,13 +174,14 @@ Result SqliteRecords::run(const GetChunk& operation, std::int64_t) {
     sql_.get_chunk.bind_blob(1, operation.id);
     sql_.get_chunk.bind(2, operation.attempt);
     sql_.get_chunk.bind(3, operation.index);
+    sql_.get_chunk.bind(4, operation.created_ms);
     const int code = sql_.get_chunk.step();
     if (code == SQLITE_DONE) return std::optional<std::string>();
     if (code != SQLITE_ROW) return connection_->fault(code);
     return std::optional<std::string>(sql_.get_chunk.bytes(0));
 }
 
-Outcome<std::size_t> SqliteRecords::reap(std::size_t limit, std::int64_t now_ms) {
+Outcome<Reaped> SqliteRecords::reap(std::size_t limit, std::int64_t now_ms) {
     std::vector<Found> due;
     {
         const StatementUse use(sql_.due);
@@ -189,21 +191,29 @@ Outcome<std::size_t> SqliteRecords::reap(std::size_t limit, std::int64_t now_ms)
         for (; code == SQLITE_ROW; code = sql_.due.step()) due.push_back(read_row(sql_.due));
         if (code != SQLITE_DONE) return connection_->fault(code);
     }
-    std::size_t gone = 0;
+    Reaped reaped;
+    reaped.more = due.size() == limit;
+    std::size_t chunks_left = reap_chunks_max;
+    std::uint64_t bytes = 0;
     for (const auto& found : due) {
         const auto removal = removal_of(found.row, now_ms);
         if (removal == Removal::keep) continue;
-        ++gone;
-        if (auto fault = remove_chunks(found.id)) return *fault;
-        if (removal == Removal::remove) {
-            if (auto fault = remove_row(found.rowid)) return *fault;
-            continue;
+        if (bytes >= reap_bytes_max || chunks_left == 0) {
+            reaped.more = true;
+            break;
         }
-        const StatementUse use(sql_.bury);
-        sql_.bury.bind(1, found.rowid);
-        if (auto fault = write(sql_.bury)) return *fault;
+        const auto chunks = remove_some_chunks(found.id, chunks_left);
+        if (!chunks) return chunks.error();
+        chunks_left -= *chunks;
+        if (chunks_left == 0) {  // the record may have more of them
+            reaped.more = true;
+            break;
+        }
+        if (auto fault = removal == Removal::remove ? remove_row(found.rowid) : bury_row(found.rowid)) return *fault;
+        if (found.chunks == 0) bytes += found.body_bytes;
+        ++reaped.records;
     }
-    return gone;
+    return reaped;
 }
 
 Outcome<std::optional<SqliteRecords::Found>> SqliteRecords::find(const RecordId& id) {
@@ -269,6 +279,20 @@ std::optional<StoreFault> SqliteRecords::remove_chunks(const RecordId& id) {
     const StatementUse use(sql_.remove_chunks);
     sql_.remove_chunks.bind_blob(1, id);
     return write(sql_.remove_chunks);
+}
+
+Outcome<std::size_t> SqliteRecords::remove_some_chunks(const RecordId& id, std::size_t limit) {
+    const StatementUse use(sql_.remove_some_chunks);
+    sql_.remove_some_chunks.bind_blob(1, id);
+    sql_.remove_some_chunks.bind(2, static_cast<std::int64_t>(limit));
+    if (auto fault = write(sql_.remove_some_chunks)) return *fault;
+    return connection_->changes();
+}
+
+std::optional<StoreFault> SqliteRecords::bury_row(std::int64_t rowid) {
+    const StatementUse use(sql_.bury);
+    sql_.bury.bind(1, rowid);
+    return write(sql_.bury);
 }
 
 }  // namespace oncegate::store

@@ -24,7 +24,7 @@ class SqliteRecords {
     Result apply(const Operation& operation, std::int64_t now_ms);
 
     /// One bounded step of removal, inside a transaction.
-    Outcome<std::size_t> reap(std::size_t limit, std::int64_t now_ms);
+    Outcome<Reaped> reap(std::size_t limit, std::int64_t now_ms);
 
  private:
     /// A row and what of its response lies beside the large columns.
@@ -58,6 +58,9 @@ class SqliteRecords {
     std::optional<StoreFault> write(SqliteStatement& statement);
     std::optional<StoreFault> remove_row(std::int64_t rowid);
     std::optional<StoreFault> remove_chunks(const RecordId& id);
+    /// At most `limit` of a record's pieces; how many there were to remove.
+    Outcome<std::size_t> remove_some_chunks(const RecordId& id, std::size_t limit);
+    std::optional<StoreFault> bury_row(std::int64_t rowid);
 
     SqliteConnection* connection_;
     SqliteStatements sql_;

@@ -18,7 +18,8 @@ std::string find_sql() { return "SELECT " + std::string(row_columns) + " FROM re
 
 std::string due_sql() {
     return "SELECT " + std::string(row_columns) +
-           " FROM records WHERE due_at <= ?1 AND NOT (state = 0 AND lease_until > ?1) ORDER BY due_at LIMIT ?2";
+           " FROM records WHERE due_at <= ?1 AND NOT (state IN (0, 1) AND lease_until + (expires_at - created_at) > "
+           "?1) ORDER BY due_at LIMIT ?2";
 }
 
 constexpr std::string_view response_sql = "SELECT head, body FROM records WHERE rowid = ?1";
@@ -36,13 +37,17 @@ constexpr std::string_view complete_sql =
     "UPDATE records SET state = ?2, completed_at = ?3, reason = ?4, chunks = ?5, body_bytes = ?6, head = ?7, body = ?8"
     " WHERE rowid = ?1";
 
-constexpr std::string_view mark_unknown_sql = "UPDATE records SET state = 1, reason = ?2 WHERE rowid = ?1";
+constexpr std::string_view mark_unknown_sql =
+    "UPDATE records SET state = 1, reason = ?2, lease_until = ?3 WHERE rowid = ?1";
 
 constexpr std::string_view renew_sql = "UPDATE records SET lease_until = ?2 WHERE rowid = ?1";
 
 constexpr std::string_view remove_sql = "DELETE FROM records WHERE rowid = ?1";
 
 constexpr std::string_view remove_chunks_sql = "DELETE FROM chunks WHERE id = ?1";
+
+constexpr std::string_view remove_some_chunks_sql =
+    "DELETE FROM chunks WHERE rowid IN (SELECT rowid FROM chunks WHERE id = ?1 LIMIT ?2)";
 
 constexpr std::string_view remove_other_chunks_sql = "DELETE FROM chunks WHERE id = ?1 AND owner <> ?2";
 
@@ -51,7 +56,7 @@ constexpr std::string_view put_chunk_sql =
 
 constexpr std::string_view get_chunk_sql =
     "SELECT c.bytes FROM records r JOIN chunks c ON c.id = r.id AND c.owner = r.owner"
-    " WHERE r.id = ?1 AND r.attempt = ?2 AND r.state = 2 AND c.piece = ?3";
+    " WHERE r.id = ?1 AND r.attempt = ?2 AND r.created_at = ?4 AND r.state = 2 AND c.piece = ?3";
 
 constexpr std::string_view bury_sql =
     "UPDATE records SET state = 4, due_at = remembered_until, completed_at = NULL, reason = '', chunks = 0,"
@@ -79,6 +84,7 @@ Outcome<SqliteStatements> SqliteStatements::prepare(SqliteConnection& connection
         {&all.renew, renew_sql},
         {&all.remove, remove_sql},
         {&all.remove_chunks, remove_chunks_sql},
+        {&all.remove_some_chunks, remove_some_chunks_sql},
         {&all.remove_other_chunks, remove_other_chunks_sql},
         {&all.put_chunk, put_chunk_sql},
         {&all.get_chunk, get_chunk_sql},

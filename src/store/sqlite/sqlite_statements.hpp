@@ -41,6 +41,7 @@ struct SqliteStatements {
     SqliteStatement renew;
     SqliteStatement remove;
     SqliteStatement remove_chunks;        ///< of a record, whoever wrote them
+    SqliteStatement remove_some_chunks;   ///< of a record, a number of them
     SqliteStatement remove_other_chunks;  ///< of a record, but for one owner's
     SqliteStatement put_chunk;
     SqliteStatement get_chunk;  ///< of the attempt that completed

@@ -51,6 +51,7 @@ Writer::~Writer() {
 }
 
 void Writer::submit(std::shared_ptr<WriterJob> job) {
+    job->submitted_at = std::chrono::steady_clock::now();
     {
         const std::lock_guard lock(mutex_);
         waiting_.push_back(std::move(job));
@@ -64,22 +65,11 @@ void Writer::run() {
         {
             std::unique_lock lock(mutex_);
             wake_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-            std::size_t operations = 0;
-            auto last = waiting_.begin();
-            while (last != waiting_.end() && operations < group_operations_max)
-                operations += (*last++)->batch.size() + 1;
-            group.assign(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(last));
-            waiting_.erase(waiting_.begin(), last);
-            if (stopping_) {
-                const StoreFault gone{StoreFault::Kind::unreachable, StoreFault::Certainty::not_applied,
-                                      "the store is shut down"};
-                for (const auto& job : waiting_) fail(*job, gone);
-                for (const auto& job : group) fail(*job, gone);
-                for (const auto& job : waiting_) finish(*job);
-                for (const auto& job : group) finish(*job);
-                return;
-            }
+            if (stopping_) return shut_down();
+            group = take_group();
         }
+        drop_late(group);
+        if (group.empty()) continue;
         auto fault = ensure_open();
         if (!fault) fault = run_transaction(group);
         for (const auto& job : group) {
@@ -93,6 +83,45 @@ void Writer::run() {
             connection_.reset();
         }
     }
+}
+
+/// The jobs of the next transaction; under the lock. A step of removal has one to itself: its failure is not that of
+/// claims that happen to wait beside it.
+Writer::Group Writer::take_group() {
+    std::size_t operations = 0;
+    auto last = waiting_.begin();
+    while (last != waiting_.end() && operations < group_operations_max) {
+        const bool alone = (*last)->kind == WriterJob::Kind::reap;
+        if (alone && last != waiting_.begin()) break;
+        operations += (*last++)->batch.size() + 1;
+        if (alone) break;
+    }
+    Group group(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(last));
+    waiting_.erase(waiting_.begin(), last);
+    return group;
+}
+
+/// Under the lock.
+void Writer::shut_down() {
+    const StoreFault gone{StoreFault::Kind::unreachable, StoreFault::Certainty::not_applied, "the store is shut down"};
+    for (const auto& job : waiting_) {
+        fail(*job, gone);
+        finish(*job);
+    }
+    waiting_.clear();
+}
+
+/// Who waits that long has given up: a claim granted now would block its key for nobody.
+void Writer::drop_late(Group& group) const {
+    const auto now = std::chrono::steady_clock::now();
+    const StoreFault late{StoreFault::Kind::timeout, StoreFault::Certainty::not_applied,
+                          "store.timeout passed while waiting for the file"};
+    std::erase_if(group, [&](const auto& job) {
+        if (now - job->submitted_at < timeout_) return false;
+        fail(*job, late);
+        finish(*job);
+        return true;
+    });
 }
 
 std::optional<StoreFault> Writer::ensure_open() {

@@ -3,6 +3,7 @@
 // becomes the next transaction together (group commit).
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -27,9 +28,10 @@ struct WriterJob {
     Batch batch;
     std::size_t limit = 0;
     std::vector<Result> results;  ///< batch: one for each operation
-    Outcome<std::size_t> reaped = std::size_t{0};
+    Outcome<Reaped> reaped = Reaped();
     std::string complaint;  ///< probe: empty when the file can be used
     std::shared_ptr<Doorbell> finished;
+    std::chrono::steady_clock::time_point submitted_at;
     std::atomic<bool> done = false;  ///< after it is set the writer touches the job no more
 };
 
@@ -43,13 +45,17 @@ class Writer {
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
 
-    /// Any thread. The job's doorbell rings when it is done.
+    /// Any thread. The job's doorbell rings when it is done. A job that waits for its turn longer than the timeout gets
+    /// a fault instead of being run.
     void submit(std::shared_ptr<WriterJob> job);
 
  private:
     using Group = std::vector<std::shared_ptr<WriterJob>>;
 
     void run();
+    Group take_group();
+    void shut_down();
+    void drop_late(Group& group) const;
     std::optional<StoreFault> ensure_open();
     std::optional<StoreFault> run_transaction(Group& group);
     std::optional<StoreFault> run_jobs(Group& group, std::int64_t now_ms);

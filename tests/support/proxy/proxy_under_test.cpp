@@ -63,13 +63,14 @@ ProxyUnderTest::ProxyUnderTest(std::uint16_t upstream, const Adjust& adjust)
                                                 std::vector<std::string>{"target"}, "test");
     access_log_ = std::make_unique<proxy::AccessLog>(config_.log);
     log_ = std::make_unique<proxy::ProgramLog>(config_.log);
-    shared_.reset(new proxy::Shared{config_, routes_, in_flight_, *metrics_, *access_log_, *log_, "oncegate-test"});
+    shared_.reset(
+        new proxy::Shared{config_, routes_, in_flight_, *metrics_, *access_log_, *log_, log_names_, "oncegate-test"});
 
     const auto executor = io_.get_executor();
     std::vector<std::unique_ptr<store::Backend>> backends;
     backends.push_back(store_.connect(executor));
     auto store = store::make_batched_store(executor, std::move(backends), store::BatcherLimits(), *metrics_);
-    worker_ = std::make_unique<proxy::Worker>(executor, *shared_, std::move(store), 1);
+    worker_ = std::make_unique<proxy::Worker>(executor, *shared_, std::move(store), proxy::Place{});
     services_ = std::make_unique<async::TaskSet>(executor, [](std::exception_ptr) {});
     listener_ = std::make_unique<net::Listener>(executor, net::BindAddress{"127.0.0.1", 0});
     port_ = listener_->port();

@@ -47,6 +47,7 @@ class ProxyUnderTest {
     std::unique_ptr<proxy::Metrics> metrics_;
     std::unique_ptr<proxy::AccessLog> access_log_;
     std::unique_ptr<proxy::ProgramLog> log_;
+    core::KeyedHash log_names_{"test"};
     std::unique_ptr<proxy::Shared> shared_;
     MemoryDatabase store_;
     boost::asio::io_context io_{1};

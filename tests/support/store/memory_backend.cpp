@@ -36,7 +36,7 @@ class MemoryBackend final : public store::Backend {
         co_return database_.outage_ ? database_.outage_->detail : std::string();
     }
 
-    asio::awaitable<store::Outcome<std::size_t>> reap(std::size_t limit) override {
+    asio::awaitable<store::Outcome<store::Reaped>> reap(std::size_t limit) override {
         co_await wait_while_held();
         co_return database_.reap(limit);
     }
@@ -211,6 +211,7 @@ Result MemoryDatabase::run(const store::MarkUnknown& operation) {
     const auto step = store::step_of(operation, row == nullptr ? nullptr : &row->record);
     if (step != Step::write) return step == Step::repeat ? Change::applied : Change::stale;
     row->record.state = State::unknown;
+    row->record.lease_until_ms = now_ms_;
     row->record.reason = operation.reason;
     return Change::applied;
 }
@@ -241,23 +242,31 @@ Result MemoryDatabase::run(const store::Lookup& operation) {
 
 Result MemoryDatabase::run(const store::GetChunk& operation) {
     const auto* row = find(operation.id);
-    if (row == nullptr || row->record.state != State::completed || row->record.attempt != operation.attempt)
+    if (row == nullptr || row->record.state != State::completed || row->record.attempt != operation.attempt ||
+        row->record.created_ms != operation.created_ms)
         return std::optional<std::string>();
     const auto chunk = chunks_.find({operation.id, row->record.owner, operation.index});
     if (chunk == chunks_.end()) return std::optional<std::string>();
     return std::optional<std::string>(chunk->second);
 }
 
-store::Outcome<std::size_t> MemoryDatabase::reap(std::size_t limit) {
+store::Outcome<store::Reaped> MemoryDatabase::reap(std::size_t limit) {
     const std::lock_guard lock(mutex_);
     if (outage_) return *outage_;
-    std::size_t gone = 0;
-    for (auto next = rows_.begin(); next != rows_.end() && gone < limit;) {
+    store::Reaped reaped;
+    std::size_t chunks = 0;
+    std::size_t bytes = 0;
+    for (auto next = rows_.begin(); next != rows_.end();) {
         const auto current = next++;
         const auto removal = store::removal_of(current->second.record, now_ms_);
         if (removal == store::Removal::keep) continue;
-        ++gone;
-        std::erase_if(chunks_, [&](const auto& chunk) { return chunk.first.id == current->first; });
+        auto chunk = chunks_.lower_bound({current->first, {}, 0});
+        for (; chunk != chunks_.end() && chunk->first.id == current->first && chunks < store::reap_chunks_max; ++chunks)
+            chunk = chunks_.erase(chunk);
+        reaped.more = reaped.records == limit || chunks == store::reap_chunks_max || bytes >= store::reap_bytes_max;
+        if (reaped.more) break;
+        ++reaped.records;
+        if (current->second.response) bytes += current->second.response->body.size();
         if (removal == store::Removal::remove) {
             rows_.erase(current);
             continue;
@@ -265,7 +274,7 @@ store::Outcome<std::size_t> MemoryDatabase::reap(std::size_t limit) {
         current->second.record.state = State::tombstone;
         current->second.response.reset();
     }
-    return gone;
+    return reaped;
 }
 
 }  // namespace oncegate::test

@@ -78,7 +78,7 @@ class MemoryDatabase final : public store::Database {
     std::vector<store::Result> apply(const store::Batch& batch);
     store::Result apply_or_fail(const store::Operation& operation);
     store::Result apply_one(const store::Operation& operation);
-    store::Outcome<std::size_t> reap(std::size_t limit);
+    store::Outcome<store::Reaped> reap(std::size_t limit);
     store::Record read(const store::RecordId& id, const Row& row, core::State state) const;
     Row* find(const store::RecordId& id);
 

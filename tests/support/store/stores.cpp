@@ -180,9 +180,19 @@ std::optional<std::string> piece(const store::Outcome<std::optional<std::string>
     return *outcome;
 }
 
-std::size_t gone(const store::Outcome<std::size_t>& outcome) {
+std::size_t gone(const store::Outcome<store::Reaped>& outcome) {
     if (!outcome) FAIL("fault: " << outcome.error().detail);
-    return *outcome;
+    return outcome->records;
+}
+
+std::size_t gone_in_the_end(Client& client) {
+    std::size_t records = 0;
+    for (bool more = true; more;) {
+        const auto step = client.reap(100);
+        records += gone(step);
+        more = step->more;
+    }
+    return records;
 }
 
 }  // namespace oncegate::test

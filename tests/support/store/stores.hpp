@@ -68,11 +68,11 @@ class Client {
     store::Outcome<std::optional<store::Record>> lookup(const store::RecordId& id) {
         return run(io, store->lookup(store::Lookup{id}));
     }
-    store::Outcome<std::optional<std::string>> get_chunk(const store::RecordId& id, std::uint32_t attempt,
-                                                         std::uint32_t index) {
-        return run(io, store->get_chunk(store::GetChunk{id, attempt, index}));
+    /// A piece of the body that `record` says it has.
+    store::Outcome<std::optional<std::string>> get_chunk(const store::Record& record, std::uint32_t index) {
+        return run(io, store->get_chunk(store::GetChunk{record.id, record.attempt, index, record.created_ms}));
     }
-    store::Outcome<std::size_t> reap(std::size_t limit) { return run(io, store->reap(limit)); }
+    store::Outcome<store::Reaped> reap(std::size_t limit) { return run(io, store->reap(limit)); }
 
     boost::asio::io_context io;
     IgnoringObserver observer;
@@ -104,6 +104,8 @@ bool is_absent(const store::Outcome<std::optional<store::Record>>& outcome);
 /// The piece of a body, if it is there; a fault is a failed test.
 std::optional<std::string> piece(const store::Outcome<std::optional<std::string>>& outcome);
 /// How many records a step of removal took; a fault is a failed test.
-std::size_t gone(const store::Outcome<std::size_t>& outcome);
+std::size_t gone(const store::Outcome<store::Reaped>& outcome);
+/// Steps of removal until nothing is left to remove; how many records went.
+std::size_t gone_in_the_end(Client& client);
 
 }  // namespace oncegate::test

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 
-from .upstream import free_port
+from .ports import free_port
 from .waiting import dies_with_test, wait_until
 
 

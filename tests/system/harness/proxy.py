@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 from .client import Connection, keyed
-from .upstream import free_port
+from .ports import free_port
 from .waiting import PATIENCE, dies_with_test, wait_until
 
 PORT_TAKEN = 2  # exit code of a program that could not run
@@ -40,6 +40,7 @@ class Oncegate:
         self._config = config
         self._directory = directory
         self.process = None
+        self._ended_by_test = False
         self.port = self.admin_port = None
 
     # --- life
@@ -67,6 +68,7 @@ class Oncegate:
         self.port, self.admin_port = free_port(), free_port()
 
     def _spawn(self):
+        self._ended_by_test = False
         config = copy.deepcopy(self._config)
         own = {"bind": f"127.0.0.1:{self.port}"}
         config["server"]["listeners"] = [own, *config["server"].get("listeners", [])]
@@ -91,12 +93,15 @@ class Oncegate:
 
     def wait(self, seconds=PATIENCE):
         """The exit code."""
-        return self.process.wait(seconds)
+        code = self.process.wait(seconds)
+        self._ended_by_test = True
+        return code
 
     def kill(self):
         """kill -9."""
         self.process.kill()
         self.process.wait()
+        self._ended_by_test = True
 
     def restart(self, until="ready"):
         return self.start(until)
@@ -105,9 +110,9 @@ class Oncegate:
         return self.process is not None and self.process.poll() is None
 
     def stop(self):
-        """SIGTERM and wait; None, or what was wrong about the end."""
+        """SIGTERM and wait; None, or what was wrong about the end: a crash in mid-test included."""
         if not self.running():
-            return None
+            return None if self.process is None or self._ended_by_test else f"{self.name} ended by itself with {self.process.returncode}"
         self.terminate()
         try:
             code = self.wait()

@@ -197,10 +197,3 @@ class DeafListener:
     def stop(self):
         for sock in [*self._fillers, self._listener]:
             sock.close()
-
-
-def free_port():
-    """A loopback port that nobody listens on at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

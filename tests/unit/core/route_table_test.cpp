@@ -201,6 +201,10 @@ TEST_CASE("an encoded separator is refused exactly when it would select another 
         {"/v1/payments%00.jpg", ambiguous},
         {"/files/..%2Fv1%2Fpayments", ambiguous},
         {"/files/..\\v1\\payments", ambiguous},
+        // Readings mixed: one separator is read, another is not, or the path ends at a NUL.
+        {"/files/..%2fv1%2fpayments%5c..%5c..%5cx", ambiguous},
+        {"/files/..%5cv1%5cpayments%2f..%2f..%2fx", ambiguous},
+        {"/files/..%2fv1%2fpayments%00x", ambiguous},
         {"/files/a%2Fb", 1},
         {"/files/a\\b", 1},
         {"/files/a%5cb%00", 1},

@@ -45,6 +45,11 @@ TEST_CASE("a request without the principal is named for what it lacks", "[R37]")
     CHECK(read_scope(parts, {"r", request({{"Authorization", ""}})}).has_error());
 }
 
+TEST_CASE("a request without a host has no host to be scoped by", "[R37]") {
+    CHECK(read_scope({{Kind::host, {}, false}}, {"r", request({})}).has_error());
+    CHECK(read_scope({{Kind::host, {}, true}}, {"r", request({})}).has_value());
+}
+
 TEST_CASE("an optional part that is absent is a scope of its own", "[R37]") {
     const std::vector<ScopePart> parts{{Kind::header, "X-Tenant", true}};
     const auto absent = id_of(parts, request());

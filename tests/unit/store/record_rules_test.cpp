@@ -12,6 +12,8 @@ using core::State;
 constexpr std::int64_t created = 1'000'000;
 constexpr std::int64_t lease_until = created + 60'000;
 constexpr std::int64_t expires = created + 3'600'000;
+/// An outcome that is open counts for a whole ttl from the end of its lease.
+constexpr std::int64_t open_until = lease_until + 3'600'000;
 constexpr std::int64_t remembered = expires + 3'600'000;
 
 StoredRecord row_in(State state) {
@@ -43,11 +45,14 @@ TEST_CASE("a stored state means this at this time", "[R66][R105][R106]") {
     const Judged cases[] = {
         {State::in_flight, lease_until - 1, State::in_flight},
         {State::in_flight, lease_until, State::unknown},
-        {State::in_flight, expires - 1, State::unknown},
-        {State::in_flight, expires, State::tombstone},
+        {State::in_flight, expires, State::unknown},
+        {State::in_flight, open_until - 1, State::unknown},
+        {State::in_flight, open_until, State::tombstone},
         {State::in_flight, remembered, std::nullopt},
         {State::unknown, created, State::unknown},
-        {State::unknown, expires, State::tombstone},
+        {State::unknown, open_until - 1, State::unknown},
+        {State::unknown, open_until, State::tombstone},
+        {State::unknown, remembered, std::nullopt},
         {State::completed, created, State::completed},
         {State::completed, expires - 1, State::completed},
         {State::completed, expires, State::tombstone},
@@ -76,7 +81,7 @@ TEST_CASE("a lease that reaches beyond the ttl keeps the request in flight", "[R
 TEST_CASE("a claim is granted in these cases and no others", "[R56][R63][R68][R106]") {
     const auto stored =
         GENERATE(State::in_flight, State::unknown, State::completed, State::not_replayable, State::tombstone);
-    const auto now = GENERATE(created, lease_until, expires, remembered);
+    const auto now = GENERATE(created, lease_until, expires, open_until, remembered);
     const bool refuse = GENERATE(false, true);
     const bool take_over = GENERATE(false, true);
     const std::string fingerprint = GENERATE("same", "other");
@@ -162,12 +167,27 @@ TEST_CASE("an owner's change is written while the record is open and its own", "
     CHECK(step_of(PutChunk{stranger, 0, {}}, &row) == Step::stale);
 }
 
+TEST_CASE("a hold without an attempt is the owner's whichever it is", "[R68]") {
+    auto row = row_in(State::in_flight);
+    row.attempt = 7;
+    Hold hold;
+    hold.owner = row.owner;
+    hold.attempt = 0;
+    CHECK(step_of(Release{hold}, &row) == Step::write);
+    CHECK(step_of(MarkUnknown{hold, {}}, &row) == Step::write);
+    hold.owner = {2};
+    CHECK(step_of(Release{hold}, &row) == Step::stale);
+    CHECK(step_of(MarkUnknown{hold, {}}, &row) == Step::stale);
+}
+
 TEST_CASE("removal buries what is remembered and removes what is not", "[R107]") {
     CHECK(removal_of(row_in(State::completed), expires - 1) == Removal::keep);
     CHECK(removal_of(row_in(State::completed), expires) == Removal::bury);
     CHECK(removal_of(row_in(State::completed), remembered) == Removal::remove);
-    CHECK(removal_of(row_in(State::unknown), expires - 1) == Removal::keep);
-    CHECK(removal_of(row_in(State::unknown), expires) == Removal::bury);
+    for (const auto state : {State::in_flight, State::unknown}) {
+        CHECK(removal_of(row_in(state), open_until - 1) == Removal::keep);
+        CHECK(removal_of(row_in(state), open_until) == Removal::bury);
+    }
     CHECK(removal_of(row_in(State::tombstone), expires) == Removal::keep);
     CHECK(removal_of(row_in(State::tombstone), remembered) == Removal::remove);
 }
