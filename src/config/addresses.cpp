@@ -29,11 +29,10 @@ bool is_dns_name(std::string_view text) {
         if (c == '.') {
             if (label == 0) return false;
             label = 0;
-        } else if (!core::is_alpha(c) && !core::is_digit(c) && c != '-' && c != '_') {
-            return false;
-        } else if (++label > 63) {
-            return false;
+            continue;
         }
+        const bool allowed = core::is_alpha(c) || core::is_digit(c) || c == '-' || c == '_';
+        if (!allowed || ++label > 63) return false;
     }
     return label > 0;
 }

@@ -32,7 +32,6 @@ const Choice<ClientAuth> client_auths{
 
 void check_tls_entry(const Node& node, Problems& problems) {
     Section section(node, problems);
-    std::string unused;
     auto client_auth = ClientAuth::none;
     for (const auto* key : {"certificate", "private_key"}) {
         if (const Node* file = section.need(key)) name(*file, problems);

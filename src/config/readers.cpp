@@ -12,7 +12,7 @@ namespace {
 
 /// The text of a scalar that must be plain: `"5"` is text where 5 is a number.
 std::optional<std::string> plain_text(const Node& node, Problems& problems, const char* expected) {
-    const auto written = text(node, problems);
+    auto written = text(node, problems);
     if (written && node.style == Node::Style::quoted) {
         problems.add(node, "a quoted text where " + std::string(expected) + " is expected; write it without quotes");
         return std::nullopt;

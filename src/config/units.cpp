@@ -78,7 +78,7 @@ std::string duration_text(milliseconds duration) {
 
 std::optional<std::uint64_t> parse_size(std::string_view text, std::string& why) {
     if (text == "0") return 0;
-    if (const auto bytes = with_unit(text, size_units, 1ULL << 50)) return *bytes;
+    if (const auto bytes = with_unit(text, size_units, 1ULL << 50)) return bytes;
     if (all_digits(text)) {
         why = std::string(text) + " has no unit; write " + std::string(text) +
               "B for bytes (units: B, KiB, MiB, GiB, TiB)";

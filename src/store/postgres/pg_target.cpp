@@ -55,7 +55,7 @@ PgKeywords pg_keywords(const std::string& url) {
     char* complaint = nullptr;
     const std::unique_ptr<PQconninfoOption, FreeOptions> options(PQconninfoParse(url.c_str(), &complaint));
     if (!options) {
-        std::string text = complaint == nullptr ? "out of memory" : complaint;
+        const std::string text = complaint == nullptr ? "out of memory" : complaint;
         PQfreemem(complaint);
         throw std::invalid_argument("the store's URL: " + text);
     }
