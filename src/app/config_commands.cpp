@@ -55,7 +55,8 @@ int run_migrate(const std::string& file, Migration migration) {
     const auto database = open_or_complain(config->store);
     if (!database) return exit_could_not_run;
     if (migration == Migration::print) {
-        std::cout << database->migration_sql();
+        std::cout << "-- The whole schema, as for an empty database; the store was not asked.\n"
+                  << database->migration_sql();
         return exit_fine;
     }
     const auto failure = database->migrate();

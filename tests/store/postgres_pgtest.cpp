@@ -227,6 +227,27 @@ TEST_CASE("a connection that an administrator ends is replaced", "[R70]") {
     CHECK(claimed(client.claim(claim_of(id_of(2)))).attempt == 1);
 }
 
+TEST_CASE("a role that may not change the schema needs no right to where nothing is to be changed") {
+    PostgresServer& server = PostgresServer::shared();
+    store::DatabaseOptions options;
+    options.url = server.url();
+    options.schema = "least_rights";
+    REQUIRE(store::open_database(options)->migrate().empty());
+    server.query("CREATE ROLE least_user LOGIN");
+    server.query("CREATE ROLE shut_out LOGIN");
+    server.query("GRANT USAGE ON SCHEMA least_rights TO least_user");
+    server.query("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA least_rights TO least_user");
+
+    options.url = "postgresql://least_user@127.0.0.1:" + std::to_string(server.port()) + "/postgres";
+    CHECK(store::open_database(options)->migrate().empty());
+    CHECK(store::open_database(options)->check().empty());
+
+    // One without any right hears the cause, not what followed from it.
+    options.url = "postgresql://shut_out@127.0.0.1:" + std::to_string(server.port()) + "/postgres";
+    CHECK(store::open_database(options)->migrate().find("permission denied") != std::string::npos);
+    CHECK(store::open_database(options)->check().find("permission denied") != std::string::npos);
+}
+
 TEST_CASE("a schema's name is a name and nothing else", "[R39]") {
     auto& server = PostgresServer::shared();
     const std::string schema = "odd \"name\"; DROP TABLE x; --";

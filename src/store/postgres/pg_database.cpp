@@ -63,13 +63,15 @@ class BlockingPg {
         const PgResult result(PQexec(handle_.get(), sql.c_str()));
         const auto status = PQresultStatus(result.get());
         if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) return {};
-        return pg_message(PQerrorMessage(handle_.get()));
+        note_error();
+        return first_error_;
     }
 
     /// The number that a query with one parameter gives; -1 when there is none.
     int number(const std::string& sql, const std::string& parameter) {
         const std::array<const char*, 1> values = {parameter.c_str()};
         const PgResult result(PQexecParams(handle_.get(), sql.c_str(), 1, nullptr, values.data(), nullptr, nullptr, 0));
+        if (PQresultStatus(result.get()) != PGRES_TUPLES_OK) note_error();
         if (PQresultStatus(result.get()) != PGRES_TUPLES_OK || PQntuples(result.get()) == 0) return -1;
         const std::string_view text(PQgetvalue(result.get(), 0, 0));
         int value = -1;
@@ -77,8 +79,16 @@ class BlockingPg {
         return value;
     }
 
+    const std::string& first_error() const { return first_error_; }
+
  private:
+    /// What failed first is the cause; the rest of a transaction only says that it is aborted.
+    void note_error() {
+        if (first_error_.empty()) first_error_ = pg_message(PQerrorMessage(handle_.get()));
+    }
+
     PgConn handle_;
+    std::string first_error_;
 };
 
 /// 0 when there is no schema.
@@ -101,8 +111,10 @@ std::string run_steps(BlockingPg& database, const std::string& schema) {
     }
     if (auto complaint = database.run(search_path_sql(schema)); !complaint.empty()) return complaint;
     const int found = read_version(database, schema);
+    if (!database.first_error().empty()) return database.first_error();
     const auto known = static_cast<int>(postgres_migrations().size());
     if (found > known) return schema_complaint(found, known);
+    if (found == known) return {};  // no right to change anything is needed where nothing is to be changed
     if (auto complaint = database.run(versions_sql); !complaint.empty()) return complaint;
     for (const auto& step : postgres_migrations()) {
         if (step.version <= found) continue;
@@ -146,8 +158,9 @@ class PgDatabase final : public Database {
     std::string check() override {
         BlockingPg database(keywords_, options_.timeout);
         if (auto complaint = database.complaint(); !complaint.empty()) return complaint;
-        return schema_complaint(read_version(database, options_.schema),
-                                static_cast<int>(postgres_migrations().size()));
+        const int found = read_version(database, options_.schema);
+        if (!database.first_error().empty()) return database.first_error();
+        return schema_complaint(found, static_cast<int>(postgres_migrations().size()));
     }
 
  private:
