@@ -117,15 +117,29 @@ void load_upstream_reference(Section& section, const std::vector<Upstream>& upst
     }
 }
 
+bool matches_everything(const core::RouteMatch& match) {
+    return match.host.empty() && match.methods.empty() && (!match.path || match.path->text() == "/**");
+}
+
 }  // namespace
 
 void load_routes(const Node& node, const std::vector<Upstream>& upstreams, const NamedPolicies& policies,
                  std::vector<Route>& routes, Problems& problems) {
+    std::optional<std::string> catch_all;  // the first route that leaves nothing to those behind it
     for (const Node* item : items_of(node, problems)) {
         Section section(*item, problems);
         Route route;
         load_name(section, routes, route, problems);
-        if (const Node* match = section.need("match")) load_match(*match, route.match, problems);
+        if (catch_all) {
+            problems.add(*item, "no request can get to this route: '" + *catch_all +
+                                    "' before it matches everything; the first match wins");
+        }
+        if (const Node* match = section.need("match")) {
+            const auto before = problems.count();
+            load_match(*match, route.match, problems);
+            const bool sound = problems.count() == before;
+            if (sound && !catch_all && matches_everything(route.match)) catch_all = route.name;
+        }
         load_upstream_reference(section, upstreams, route, problems);
         if (const Node* policy = section.take("idempotency")) load_policy(*policy, policies, route, problems);
         check_later_route_keys(section, problems);

@@ -8,15 +8,15 @@
 #include <thread>
 
 #include "support/net/connected_pair.hpp"
-#include "support/net/run.hpp"
+#include "support/run.hpp"
 
 using namespace oncegate;
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using core::Framing;
 using net::BodyFault;
-using testing::ConnectedPair;
-using testing::run;
+using test::ConnectedPair;
+using test::run;
 
 namespace {
 

@@ -5,14 +5,14 @@
 #include <string>
 
 #include "support/net/connected_pair.hpp"
-#include "support/net/run.hpp"
+#include "support/run.hpp"
 
 using namespace oncegate;
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using net::NoHead;
-using testing::ConnectedPair;
-using testing::run;
+using test::ConnectedPair;
+using test::run;
 
 namespace {
 

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "support/net/raw_socket.hpp"
-#include "support/net/run.hpp"
+#include "support/run.hpp"
 
 using namespace oncegate;
 namespace asio = boost::asio;
 using net::BindAddress;
 using net::Listener;
-using testing::RawSocket;
+using test::RawSocket;
 
 namespace {
 
@@ -28,7 +28,7 @@ struct Accepting {
         });
     }
     void wait_for(std::size_t count) {
-        testing::run_until(io, [&] { return streams.size() >= count; });
+        test::run_until(io, [&] { return streams.size() >= count; });
     }
 
     asio::io_context& io;
@@ -86,7 +86,7 @@ TEST_CASE("a listener accepts until it is closed") {
     CHECK(accepting.streams[0]->peer_address() == "127.0.0.1");
 
     accepting.listener.close();
-    testing::run_until(io, [&] { return accepting.ended; });
+    test::run_until(io, [&] { return accepting.ended; });
     CHECK_FALSE(accepting.escaped);
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("closing before the first connection ends the listener") {
     Accepting accepting(io, {"127.0.0.1", 0});
     io.poll();
     accepting.listener.close();
-    testing::run_until(io, [&] { return accepting.ended; });
+    test::run_until(io, [&] { return accepting.ended; });
     CHECK_FALSE(accepting.escaped);
 }
 
@@ -148,6 +148,6 @@ TEST_CASE("a pausing listener can be closed") {
     const NoMoreDescriptors none;
     for (int turn = 0; turn < 20; ++turn) io.poll();
     accepting.listener.close();
-    testing::run_until(io, [&] { return accepting.ended; });
+    test::run_until(io, [&] { return accepting.ended; });
     CHECK(accepting.streams.empty());
 }

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "support/net/connected_pair.hpp"
-#include "support/net/run.hpp"
+#include "support/run.hpp"
 
 using namespace oncegate;
 namespace asio = boost::asio;
@@ -12,8 +12,8 @@ using core::Framing;
 using core::HttpVersion;
 using net::BodyWriter;
 using net::Persistence;
-using testing::ConnectedPair;
-using testing::run;
+using test::ConnectedPair;
+using test::run;
 
 namespace {
 

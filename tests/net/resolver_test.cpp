@@ -4,12 +4,12 @@
 #include <boost/asio/error.hpp>
 #include <catch2/catch.hpp>
 
-#include "support/net/run.hpp"
+#include "support/run.hpp"
 
 using namespace oncegate;
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
-using testing::run;
+using test::run;
 
 TEST_CASE("a literal address needs no look-up") {
     asio::io_context io;
@@ -44,7 +44,7 @@ TEST_CASE("several askers of one name get the same answer") {
     };
     std::exception_ptr escaped;
     for (int i = 0; i < 5; ++i) asio::co_spawn(io, ask(), [&](const std::exception_ptr& error) { escaped = error; });
-    testing::run_until(io, [&] { return answered == 5; });
+    test::run_until(io, [&] { return answered == 5; });
     CHECK_FALSE(escaped);
 }
 

@@ -4,13 +4,13 @@
 #include <thread>
 
 #include "support/net/connected_pair.hpp"
-#include "support/net/run.hpp"
+#include "support/run.hpp"
 
 using namespace oncegate;
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
-using testing::ConnectedPair;
-using testing::run;
+using test::ConnectedPair;
+using test::run;
 
 TEST_CASE("a peer that is still sending reads the response before the end", "[R128]") {
     asio::io_context io;

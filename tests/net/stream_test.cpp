@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "support/net/connected_pair.hpp"
-#include "support/net/run.hpp"
+#include "support/run.hpp"
 
 using namespace oncegate;
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using net::IoResult;
-using testing::ConnectedPair;
-using testing::RawSocket;
-using testing::run;
+using test::ConnectedPair;
+using test::RawSocket;
+using test::run;
 
 namespace {
 
@@ -266,7 +266,11 @@ namespace {
 /// Reads a byte at a time as long as there are any.
 asio::awaitable<void> read_all_there_is(net::Stream& stream, int& reads) {
     char byte = 0;
-    while (!(co_await stream.read_some(asio::buffer(&byte, 1))).error) ++reads;
+    for (;;) {
+        const auto read = co_await stream.read_some(asio::buffer(&byte, 1));
+        if (read.error) co_return;
+        ++reads;
+    }
 }
 
 }  // namespace

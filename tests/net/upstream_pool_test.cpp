@@ -9,8 +9,8 @@
 #include <string>
 
 #include "net/message_writer.hpp"
-#include "support/net/run.hpp"
 #include "support/net/scripted_peer.hpp"
+#include "support/run.hpp"
 
 using namespace oncegate;
 namespace asio = boost::asio;
@@ -18,12 +18,12 @@ using namespace std::chrono_literals;
 using net::NoConnection;
 using net::PooledConnection;
 using net::UpstreamPool;
-using testing::Gate;
-using testing::RawSocket;
-using testing::RefusingPort;
-using testing::run;
-using testing::ScriptedPeer;
-using testing::SilentPort;
+using test::Gate;
+using test::RawSocket;
+using test::RefusingPort;
+using test::run;
+using test::ScriptedPeer;
+using test::SilentPort;
 
 namespace {
 
@@ -45,7 +45,7 @@ void answer_pings(RawSocket& client) {
             client.expect("ping");
             client.send("pong");
         }
-    } catch (const testing::PeerFailure&) {
+    } catch (const test::PeerFailure&) {
     }
 }
 
@@ -83,7 +83,7 @@ struct Taking {
             if (!ended) stop.emit(asio::cancellation_type::terminal);
             told = true;
         });
-        testing::run_until(io, [&] { return told && ended; });
+        test::run_until(io, [&] { return told && ended; });
     }
 
     asio::cancellation_signal stop;
@@ -288,7 +288,7 @@ TEST_CASE("with every connection in use a take waits its turn, in order of askin
     io.poll();
     CHECK_FALSE(first.ended);
     std::move(**held).give_back();
-    testing::run_until(io, [&] { return first.ended; });
+    test::run_until(io, [&] { return first.ended; });
     io.poll();
     CHECK_FALSE(second.ended);
     REQUIRE(first.taken->has_value());
@@ -296,7 +296,7 @@ TEST_CASE("with every connection in use a take waits its turn, in order of askin
     CHECK(pool.in_use() == 1);
 
     first.taken.reset();  // closed, not given back
-    testing::run_until(io, [&] { return second.ended; });
+    test::run_until(io, [&] { return second.ended; });
     REQUIRE(second.taken->has_value());
     CHECK_FALSE((*second.taken)->reused());
     CHECK(run(io, ping(**second.taken)) == "pong");
@@ -347,7 +347,7 @@ TEST_CASE("cancelling a take at any moment leaves the pool whole") {
     // Cancelled after each number of turns of the loop, while connecting.
     for (int turns = 0; turns < 8; ++turns) {
         Taking taking(io, pool);
-        testing::run_until(io, [&] { return taking.begun; });
+        test::run_until(io, [&] { return taking.begun; });
         for (int turn = 0; turn < turns; ++turn) io.poll_one();
         taking.cancel(io);
         taking.taken.reset();
@@ -366,7 +366,7 @@ TEST_CASE("cancelling a take at any moment leaves the pool whole") {
         waiting.cancel(io);
         CHECK((waiting.cancelled || !waiting.taken->has_value()));
         held.reset();
-        testing::run_until(io, [&] { return next.ended; });
+        test::run_until(io, [&] { return next.ended; });
         REQUIRE(next.taken->has_value());
         CHECK(pool.in_use() == 1);
         next.taken.reset();
@@ -390,7 +390,7 @@ TEST_CASE("an idle connection is closed after its time without anyone asking") {
         std::move(*taken).give_back();
     }
     CHECK(pool.idle() == 1);
-    testing::run_until(io, [&] { return pool.idle() == 0; });
+    test::run_until(io, [&] { return pool.idle() == 0; });
     gone.wait();
     peer.finish();
 }

@@ -9,13 +9,13 @@
 
 using namespace oncegate;
 using core::UnknownOutcome;
+using test::Gate;
 using test::has_line;
 using test::pay;
 using test::ProxyUnderTest;
+using test::RawSocket;
+using test::ScriptedPeer;
 using test::status_of;
-using testing::Gate;
-using testing::RawSocket;
-using testing::ScriptedPeer;
 
 namespace {
 
@@ -39,6 +39,17 @@ void answer(RawSocket& proxy, std::string_view response) {
 }
 
 constexpr std::string_view created = "HTTP/1.1 201 Created\r\nConnection: close\r\nContent-Length: 4\r\n\r\npaid";
+
+/// Says that a request has arrived, and answers it when it may.
+ScriptedPeer::Script held_answer(Gate& arrived, Gate& go) {
+    return [&](RawSocket& proxy) {
+        proxy.read_message();
+        arrived.open();
+        go.wait();
+        proxy.send(created);
+        proxy.wait_end();
+    };
+}
 
 void break_off(RawSocket& proxy) {
     proxy.read_message();
@@ -78,13 +89,7 @@ TEST_CASE("a replay equals the first answer line by line but for the marker", "[
 TEST_CASE("while the first runs a second is refused, and another request is told so", "[R53][R58]") {
     Gate go;
     Gate arrived;
-    ScriptedPeer upstream([&](RawSocket& proxy) {
-        proxy.read_message();
-        arrived.open();
-        go.wait();
-        proxy.send(created);
-        proxy.wait_end();
-    });
+    ScriptedPeer upstream(held_answer(arrived, go));
     ProxyUnderTest proxy(upstream.port());
     auto first = proxy.connect();
     first.send(pay("k"));
@@ -104,13 +109,7 @@ TEST_CASE("while the first runs a second is refused, and another request is told
 TEST_CASE("a waiter gets the replay as soon as the first is answered", "[R59][R145]") {
     Gate go;
     Gate arrived;
-    ScriptedPeer upstream([&](RawSocket& proxy) {
-        proxy.read_message();
-        arrived.open();
-        go.wait();
-        proxy.send(created);
-        proxy.wait_end();
-    });
+    ScriptedPeer upstream(held_answer(arrived, go));
     ProxyUnderTest proxy(upstream.port(), policy([](core::Policy& policy) {
                              policy.in_flight.action = core::InFlightRule::Action::wait;
                              policy.in_flight.wait = seconds(20);
@@ -263,7 +262,7 @@ TEST_CASE("under fail a broken attempt is answered the same way for ever", "[R63
 }
 
 TEST_CASE("an upstream that cannot be reached frees the key", "[R61]") {
-    testing::RefusingPort nobody;
+    test::RefusingPort nobody;
     ProxyUnderTest proxy(nobody.port());
     const auto refused = proxy.ask(pay("k"));
     CHECK(status_of(refused.head) == 502);
@@ -310,13 +309,7 @@ TEST_CASE("a mismatch changes nothing: the first request is still replayed", "[R
 TEST_CASE("a client that is gone before the answer finds it with its retry", "[R64]") {
     Gate go;
     Gate arrived;
-    ScriptedPeer upstream([&](RawSocket& proxy) {
-        proxy.read_message();
-        arrived.open();
-        go.wait();
-        proxy.send(created);
-        proxy.wait_end();
-    });
+    ScriptedPeer upstream(held_answer(arrived, go));
     ProxyUnderTest proxy(upstream.port(), policy([](core::Policy& policy) {
                              policy.in_flight.action = core::InFlightRule::Action::wait;
                              policy.in_flight.wait = seconds(20);
@@ -380,13 +373,7 @@ TEST_CASE("a large answer is replayed from its chunks, byte for byte", "[R74]") 
 TEST_CASE("the owner of a long request keeps its lease", "[R66]") {
     Gate go;
     Gate arrived;
-    ScriptedPeer upstream([&](RawSocket& proxy) {
-        proxy.read_message();
-        arrived.open();
-        go.wait();
-        proxy.send(created);
-        proxy.wait_end();
-    });
+    ScriptedPeer upstream(held_answer(arrived, go));
     ProxyUnderTest proxy(upstream.port(), policy([](core::Policy& policy) { policy.lease = milliseconds(30); }));
     auto first = proxy.connect();
     first.send(pay("k"));

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "support/net/run.hpp"
+#include "support/run.hpp"
 
 using namespace oncegate;
 using proxy::InFlight;
@@ -55,7 +55,7 @@ TEST_CASE("a watcher is woken with the finished record", "[R59]") {
     auto watch = registry.watch(1);
     const auto record = std::make_shared<const core::Record>();
     permit.leave(record);
-    const auto news = testing::run(registry.io, watch.news(milliseconds(60'000)));
+    const auto news = test::run(registry.io, watch.news(milliseconds(60'000)));
     REQUIRE(news);
     CHECK(news->over);
     CHECK(news->record == record);
@@ -67,7 +67,7 @@ TEST_CASE("a permit that is dropped tells its watchers to look again", "[R59]") 
     std::optional<InFlight::Permit> permit(registry.permit(1));
     auto watch = registry.watch(1);
     permit.reset();
-    const auto news = testing::run(registry.io, watch.news(milliseconds(60'000)));
+    const auto news = test::run(registry.io, watch.news(milliseconds(60'000)));
     REQUIRE(news);
     CHECK(news->over);
     CHECK_FALSE(news->record);
@@ -78,7 +78,7 @@ TEST_CASE("those who came during the look-up hear that the key runs", "[R56]") {
     auto permit = registry.permit(1);
     auto watch = registry.watch(1);
     permit.running();
-    const auto news = testing::run(registry.io, watch.news(milliseconds(60'000)));
+    const auto news = test::run(registry.io, watch.news(milliseconds(60'000)));
     REQUIRE(news);
     CHECK(news->phase == InFlight::Phase::running);
     CHECK_FALSE(news->over);
@@ -90,7 +90,7 @@ TEST_CASE("a wait ends by its limit and leaves nothing behind", "[R59]") {
     auto permit = registry.permit(1);
     {
         auto watch = registry.watch(1);
-        CHECK_FALSE(testing::run(registry.io, watch.news(milliseconds(1))));
+        CHECK_FALSE(test::run(registry.io, watch.news(milliseconds(1))));
     }
     permit.leave(nullptr);  // must not wake the watcher that is gone
     registry.io.restart();
@@ -102,7 +102,7 @@ TEST_CASE("a watcher on one thread is woken by a permit on another", "[R59]") {
     auto permit = registry.permit(1);
     auto watch = registry.watch(1);
     std::thread other([held = std::move(permit)]() mutable { held.leave(nullptr); });
-    const auto news = testing::run(registry.io, watch.news(milliseconds(60'000)));
+    const auto news = test::run(registry.io, watch.news(milliseconds(60'000)));
     other.join();
     REQUIRE(news);
     CHECK(news->over);

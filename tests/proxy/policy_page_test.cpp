@@ -58,7 +58,7 @@ TEST_CASE("every problem type is explained under its fragment", "[R97][R103]") {
 }
 
 TEST_CASE("the page is served on the proxy's own listener, as HTML or as JSON", "[R103]") {
-    testing::RefusingPort nobody;
+    test::RefusingPort nobody;
     const test::ProxyUnderTest proxy(nobody.port());
     const auto html = proxy.ask("GET /.well-known/idempotency HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\n\r\n");
     CHECK(test::status_of(html.head) == 200);

@@ -6,12 +6,12 @@
 #include "support/proxy/proxy_under_test.hpp"
 
 using namespace oncegate;
+using test::Gate;
 using test::has_line;
 using test::ProxyUnderTest;
+using test::RawSocket;
+using test::ScriptedPeer;
 using test::status_of;
-using testing::Gate;
-using testing::RawSocket;
-using testing::ScriptedPeer;
 
 TEST_CASE("a plain route forwards whatever key it is given, untouched", "[R1][R3][R126]") {
     std::string head;
@@ -75,7 +75,7 @@ TEST_CASE("pipelined requests are answered in their order", "[R129]") {
                 const auto request = proxy.read_message();
                 const auto path = request.head.substr(4, 2);
                 proxy.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n" + path);
-            } catch (const testing::PeerFailure&) {
+            } catch (const test::PeerFailure&) {
                 return;
             }
         }
@@ -152,14 +152,14 @@ TEST_CASE("more requests at once than the limit are refused at once", "[R148]") 
 }
 
 TEST_CASE("a request that has been here before is refused", "[R122]") {
-    testing::RefusingPort nobody;
+    test::RefusingPort nobody;
     const ProxyUnderTest proxy(nobody.port());
     const auto refused = proxy.ask("GET / HTTP/1.1\r\nHost: a\r\nVia: 1.1 elsewhere, 1.1 oncegate-test\r\n\r\n");
     CHECK(status_of(refused.head) == 508);
 }
 
 TEST_CASE("what a client expects beyond 100-continue is refused, and CONNECT too", "[R123][R135]") {
-    testing::RefusingPort nobody;
+    test::RefusingPort nobody;
     const ProxyUnderTest proxy(nobody.port());
     CHECK(status_of(proxy.ask("POST / HTTP/1.1\r\nHost: a\r\nExpect: magic\r\nContent-Length: 0\r\n\r\n").head) == 417);
     CHECK(status_of(proxy.ask("CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n").head) == 501);
@@ -183,7 +183,7 @@ TEST_CASE("a client that waits for 100 gets it before it sends the body", "[R123
 }
 
 TEST_CASE("a body that will be refused is not invited", "[R123][R131]") {
-    testing::RefusingPort nobody;
+    test::RefusingPort nobody;
     const ProxyUnderTest proxy(nobody.port(), [](config::Config& config) { config.server.limits.request_body = 10; });
     for (const auto* path : {"/pay", "/plain"}) {
         auto client = proxy.connect();
@@ -245,7 +245,7 @@ TEST_CASE("a proxy that ends while an upload is under way leaves nothing behind"
 }
 
 TEST_CASE("more connections than the limit are told so at once", "[R148]") {
-    testing::RefusingPort nobody;
+    test::RefusingPort nobody;
     const ProxyUnderTest proxy(nobody.port(), [](config::Config& config) { config.server.limits.connections = 1; });
     auto first = proxy.connect();
     first.send("GET /.well-known/idempotency HTTP/1.1\r\nHost: a\r\n\r\n");

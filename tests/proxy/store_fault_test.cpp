@@ -11,9 +11,9 @@ using test::has_line;
 using test::MemoryDatabase;
 using test::pay;
 using test::ProxyUnderTest;
+using test::RawSocket;
+using test::ScriptedPeer;
 using test::status_of;
-using testing::RawSocket;
-using testing::ScriptedPeer;
 using When = MemoryDatabase::When;
 
 namespace {
@@ -26,7 +26,7 @@ struct CountingUpstream {
         for (;;) {
             try {
                 proxy.read_message();
-            } catch (const testing::PeerFailure&) {
+            } catch (const test::PeerFailure&) {
                 return;  // the proxy closed the connection
             }
             ++executions;

@@ -1,7 +1,7 @@
 """GCC 12 miscompiles some expressions around co_await, silently: a temporary is destroyed twice, or a frame's own memory is freed.
 
 In one statement with co_await there must be no braced aggregate temporary, no lambda that captures by value, and no conditional
-whose branches make temporaries as an argument. Named locals and std::move are safe. (A class with a constructor would be safe in
+whose branches make temporaries as an argument, nor a member of an awaited temporary, `(co_await x).y`. Named locals and std::move are safe. (A class with a constructor would be safe in
 braces too, but the rule cannot tell it from an aggregate: write it with parentheses.)
 """
 
@@ -71,8 +71,16 @@ def _traps(own: list[Token]) -> Iterator[tuple[int, str]]:
             yield token.line, f"'{before}{{...}}'"
         if token.text == "[" and _opens_a_lambda(before) and _captures_by_value(own, at):
             yield token.line, "a lambda that captures by value"
+        if token.text == "co_await" and before == "(" and _member_of_result(own, at - 1):
+            yield token.line, "a member of an awaited temporary"
         if token.text == "?" and _inside_a_call(own, at) and _makes_a_temporary(own, at):
             yield token.line, "a conditional with a temporary"
+
+
+def _member_of_result(own: list[Token], opening: int) -> bool:
+    """`(co_await x).member`: met in a loop's condition, where the rest of the frame was overwritten."""
+    after = matching(own, opening) + 1
+    return after < len(own) and own[after].text in (".", "->")
 
 
 def _opens_a_lambda(before: str) -> bool:
@@ -118,6 +126,7 @@ class CoroutineTraps(unittest.TestCase):
     def test_the_rule_sees_the_expressions_that_gcc_12_gets_wrong(self):
         for bad in (
             "co_await f(Agg{s, 3});",
+            "while ((co_await state()).cancelled() == none) { work(); }",
             "auto x = co_await f(ns::Agg{.a = s});",
             "auto x = Agg{co_await f(), 1};",
             "co_return Agg{co_await f(), 1};",

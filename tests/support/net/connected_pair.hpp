@@ -8,7 +8,7 @@
 #include "net/connection.hpp"
 #include "support/net/raw_socket.hpp"
 
-namespace oncegate::testing {
+namespace oncegate::test {
 
 class ConnectedPair {
  public:
@@ -26,4 +26,4 @@ class ConnectedPair {
     }
 };
 
-}  // namespace oncegate::testing
+}  // namespace oncegate::test

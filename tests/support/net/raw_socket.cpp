@@ -14,7 +14,7 @@
 #include <cstring>
 #include <utility>
 
-namespace oncegate::testing {
+namespace oncegate::test {
 
 namespace {
 
@@ -178,4 +178,4 @@ std::uint16_t RawSocket::local_port() const {
     return ntohs(address.sin_port);
 }
 
-}  // namespace oncegate::testing
+}  // namespace oncegate::test

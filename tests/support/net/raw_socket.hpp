@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace oncegate::testing {
+namespace oncegate::test {
 
 /// Something a script expected did not happen.
 struct PeerFailure : std::runtime_error {
@@ -85,4 +85,4 @@ class RawSocket {
     std::string held_;  ///< received and not yet asked for
 };
 
-}  // namespace oncegate::testing
+}  // namespace oncegate::test

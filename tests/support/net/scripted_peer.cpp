@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-namespace oncegate::testing {
+namespace oncegate::test {
 
 namespace {
 
@@ -92,4 +92,4 @@ SilentPort::~SilentPort() {
     ::close(listening_);
 }
 
-}  // namespace oncegate::testing
+}  // namespace oncegate::test

@@ -21,7 +21,7 @@
 
 #include "support/net/raw_socket.hpp"
 
-namespace oncegate::testing {
+namespace oncegate::test {
 
 class ScriptedPeer {
  public:
@@ -86,4 +86,4 @@ class SilentPort {
     std::vector<int> queued_;
 };
 
-}  // namespace oncegate::testing
+}  // namespace oncegate::test

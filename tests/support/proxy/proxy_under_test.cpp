@@ -96,7 +96,7 @@ asio::awaitable<void> ProxyUnderTest::serve(std::unique_ptr<net::Stream> stream)
     co_await session.run();
 }
 
-testing::RawSocket::Message ProxyUnderTest::ask(std::string_view request) const {
+test::RawSocket::Message ProxyUnderTest::ask(std::string_view request) const {
     auto client = connect();
     client.send(request);
     return client.read_message();

@@ -31,12 +31,12 @@ class ProxyUnderTest {
     ProxyUnderTest& operator=(const ProxyUnderTest&) = delete;
 
     MemoryDatabase& store() { return store_; }
-    testing::RawSocket connect() const { return testing::RawSocket::connect(port_); }
+    test::RawSocket connect() const { return test::RawSocket::connect(port_); }
     const config::Config& config() const { return config_; }
     std::string metrics() const { return metrics_->text(); }
 
     /// Sends `request` on a connection of its own and reads one answer.
-    testing::RawSocket::Message ask(std::string_view request) const;
+    test::RawSocket::Message ask(std::string_view request) const;
 
  private:
     boost::asio::awaitable<void> serve(std::unique_ptr<net::Stream> stream);

@@ -189,6 +189,9 @@ void PostgresServer::kill() {
 
 void PostgresServer::pause() {
     ::kill(server_, SIGSTOP);
+    // Stopped for good before its children are counted: it may just be making one more.
+    int status = 0;
+    ::waitpid(server_, &status, WUNTRACED);
     paused_ = children_of(server_);
     for (const auto child : paused_) ::kill(child, SIGSTOP);
 }

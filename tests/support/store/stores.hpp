@@ -7,7 +7,7 @@
 #include <string>
 
 #include "store/batcher.hpp"
-#include "support/store/run.hpp"
+#include "support/run.hpp"
 
 namespace oncegate::test {
 

@@ -92,9 +92,26 @@ class Postgres:
 
     def pause(self):
         """Stops every process of the server: connections stay open, and nothing answers."""
-        self._paused = [self._process.pid, *self._children()]
-        for pid in self._paused:
+        # The postmaster first, and stopped for good before its children are counted: it may just be making one more.
+        self._stop_process(self._process.pid)
+        children = self._children()
+        for pid in children:
+            self._stop_process(pid)
+        self._paused = [self._process.pid, *children]
+
+    @staticmethod
+    def _stop_process(pid):
+        def stopped():
+            try:
+                with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+                    return stat.read().rpartition(")")[2].split()[0] in "TZ"
+            except OSError:
+                return True
+        try:
             os.kill(pid, signal.SIGSTOP)
+        except ProcessLookupError:
+            return
+        wait_until(stopped, "the process is stopped")
 
     def resume(self):
         for pid in self._paused:

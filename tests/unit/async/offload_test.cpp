@@ -10,11 +10,11 @@
 #include <stdexcept>
 #include <thread>
 
-#include "support/net/run.hpp"
+#include "support/run.hpp"
 
 using namespace oncegate;
 namespace asio = boost::asio;
-using testing::run;
+using test::run;
 
 namespace {
 
@@ -76,7 +76,7 @@ TEST_CASE("a cancelled caller returns while the call is still running") {
     };
     asio::co_spawn(io, blocking.run(hold), asio::bind_cancellation_slot(stop.slot(), on_end));
     asio::post(io, [&] { stop.emit(asio::cancellation_type::terminal); });
-    testing::run_until(io, [&] { return ended; });
+    test::run_until(io, [&] { return ended; });
     CHECK(escaped != nullptr);
 
     release.set_value();  // the late result finds nobody and does no harm

@@ -7,11 +7,11 @@
 #include <string>
 
 #include "async/one_shot.hpp"
-#include "support/net/run.hpp"
+#include "support/run.hpp"
 
 using namespace oncegate;
 namespace asio = boost::asio;
-using testing::run;
+using test::run;
 
 namespace {
 
@@ -125,7 +125,7 @@ TEST_CASE("an exception that leaves a task is reported and ends only that task")
     int seen = 0;
     tasks.spawn(wait_for(signal, seen));
     tasks.spawn(fail_with("broken"));
-    testing::run_until(io, [&] { return !heard.empty(); });
+    test::run_until(io, [&] { return !heard.empty(); });
     CHECK(heard == "broken");
     CHECK(tasks.size() == 1);
     signal.set(1);

@@ -4,12 +4,12 @@
 #include <catch2/catch.hpp>
 
 #include "async/one_shot.hpp"
-#include "support/net/run.hpp"
+#include "support/run.hpp"
 
 using namespace oncegate;
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
-using testing::run;
+using test::run;
 
 namespace {
 

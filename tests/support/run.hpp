@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace oncegate::testing {
+namespace oncegate::test {
 
 /// How long a test may wait for something that must happen.
 constexpr std::chrono::seconds patience{20};
@@ -49,4 +49,4 @@ T run(boost::asio::io_context& io, boost::asio::awaitable<T> task) {
     return std::move(*result);
 }
 
-}  // namespace oncegate::testing
+}  // namespace oncegate::test
