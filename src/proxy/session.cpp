@@ -49,6 +49,13 @@ core::Problem overloaded() {
     return problem;
 }
 
+/// For a request that comes when the drain has begun (R148): the client takes it elsewhere.
+core::Problem shutting_down() {
+    auto problem = overloaded();
+    problem.detail = "This proxy is shutting down. Nothing was done; retry with the same key.";
+    return problem;
+}
+
 bool enforced(const config::Route& route, std::string_view method) {
     if (!route.policy || route.policy->mode == core::Mode::off) return false;
     for (const auto& name : route.enforced_methods) {
@@ -142,7 +149,9 @@ asio::awaitable<net::Persistence> Session::serve(core::RequestHead head) {
         co_await refuse(client, problem_of(ProblemKind::bad_request, framing.error().detail, framing.error().status));
     } else {
         const Counted running(worker_.shared.requests);
-        if (running.number() > worker_.shared.config.server.limits.in_flight) {
+        if (worker_.shared.draining) {
+            co_await refuse(client, shutting_down());
+        } else if (running.number() > worker_.shared.config.server.limits.in_flight) {
             client.close_after();
             co_await refuse(client, overloaded());
         } else {
