@@ -41,7 +41,7 @@ class ClientSide {
     boost::asio::awaitable<void> refuse(const core::Problem& problem, std::string_view policy_page);
 
     /// Begins an answer whose body follows piece by piece. `framing` is the upstream's; the client's is derived from
-    /// it. For an answer without content (HEAD, 304) `declared` says what the head announces.
+    /// it. For an answer without content (HEAD, 304) it is what the head announces.
     void begin(core::ResponseHead head, core::Framing framing);
     /// Sends the head now, when the first piece may be long in coming.
     boost::asio::awaitable<void> flush();

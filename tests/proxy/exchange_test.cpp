@@ -31,6 +31,14 @@ ProxyUnderTest::Adjust when_unknown(UnknownOutcome rule) {
     return policy([rule](core::Policy& policy) { policy.unknown_outcome = rule; });
 }
 
+/// Duplicates wait for the first request, for longer than any test takes.
+ProxyUnderTest::Adjust patient() {
+    return policy([](core::Policy& policy) {
+        policy.in_flight.action = core::InFlightRule::Action::wait;
+        policy.in_flight.wait = seconds(20);
+    });
+}
+
 /// Reads one request, answers it, and keeps the connection until the proxy closes it.
 void answer(RawSocket& proxy, std::string_view response) {
     proxy.read_message();
@@ -110,10 +118,7 @@ TEST_CASE("a waiter gets the replay as soon as the first is answered", "[R59][R1
     Gate go;
     Gate arrived;
     ScriptedPeer upstream(held_answer(arrived, go));
-    ProxyUnderTest proxy(upstream.port(), policy([](core::Policy& policy) {
-                             policy.in_flight.action = core::InFlightRule::Action::wait;
-                             policy.in_flight.wait = seconds(20);
-                         }));
+    ProxyUnderTest proxy(upstream.port(), patient());
     auto first = proxy.connect();
     first.send(pay("k"));
     arrived.wait();
@@ -138,10 +143,7 @@ TEST_CASE("a waiter whose first request freed the key takes its turn", "[R59][R9
                                proxy.wait_end();
                            },
                            [](RawSocket& proxy) { answer(proxy, created); }});
-    ProxyUnderTest proxy(upstream.port(), policy([](core::Policy& policy) {
-                             policy.in_flight.action = core::InFlightRule::Action::wait;
-                             policy.in_flight.wait = seconds(20);
-                         }));
+    ProxyUnderTest proxy(upstream.port(), patient());
     auto first = proxy.connect();
     first.send(pay("k"));
     arrived.wait();
@@ -310,10 +312,7 @@ TEST_CASE("a client that is gone before the answer finds it with its retry", "[R
     Gate go;
     Gate arrived;
     ScriptedPeer upstream(held_answer(arrived, go));
-    ProxyUnderTest proxy(upstream.port(), policy([](core::Policy& policy) {
-                             policy.in_flight.action = core::InFlightRule::Action::wait;
-                             policy.in_flight.wait = seconds(20);
-                         }));
+    ProxyUnderTest proxy(upstream.port(), patient());
     auto gone = proxy.connect();
     gone.send(pay("k"));
     arrived.wait();
