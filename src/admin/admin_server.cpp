@@ -64,11 +64,12 @@ std::string response_bytes(const core::RequestHead& request, const Answer& answe
 }  // namespace
 
 bool AdminServer::allowed(const core::RequestHead& head) const {
-    if (config_.admin.token.empty()) return true;
+    const auto config = status_.config();
+    if (config->admin.token.empty()) return true;
     const auto given = head.fields.find("Authorization").value_or("");
     constexpr std::string_view scheme = "bearer ";
     return given.size() > scheme.size() && core::iequals(given.substr(0, scheme.size()), scheme) &&
-           same_secret(core::trim_ows(given.substr(scheme.size())), config_.admin.token);
+           same_secret(core::trim_ows(given.substr(scheme.size())), config->admin.token);
 }
 
 Answer AdminServer::answer(const core::RequestHead& head) const {
@@ -79,7 +80,7 @@ Answer AdminServer::answer(const core::RequestHead& head) const {
     if (!allowed(head)) return problem(401, "Unauthorized", "Send the admin token as Authorization: Bearer TOKEN.");
     if (path == "/metrics" && reads) return {200, "text/plain; version=0.0.4; charset=utf-8", metrics_.text()};
     if (path == "/v1/policies" && reads)
-        return {200, "application/json", proxy::policy_page_json(config_, "/.well-known/idempotency")};
+        return {200, "application/json", proxy::policy_page_json(*status_.config(), "/.well-known/idempotency")};
     if (path.starts_with("/v1/records") || path.starts_with("/v1/attempts")) {
         return problem(501, "Not supported yet", "Looking into and mending records is not supported yet.");
     }

@@ -21,6 +21,8 @@ class Status {
     virtual ~Status() = default;
     /// Why no traffic should come: empty when ready.
     virtual std::vector<std::string> reasons_not_ready() const = 0;
+    /// The configuration in force.
+    virtual std::shared_ptr<const config::Config> config() const = 0;
 };
 
 struct Answer {
@@ -32,8 +34,7 @@ struct Answer {
 /// Everything it names must outlive it.
 class AdminServer {
  public:
-    AdminServer(const config::Config& config, const proxy::Metrics& metrics, const Status& status)
-        : config_(config), metrics_(metrics), status_(status) {}
+    AdminServer(const proxy::Metrics& metrics, const Status& status) : metrics_(metrics), status_(status) {}
 
     /// The answer to one request; no I/O, for tests.
     Answer answer(const core::RequestHead& head) const;
@@ -44,7 +45,6 @@ class AdminServer {
  private:
     bool allowed(const core::RequestHead& head) const;
 
-    const config::Config& config_;
     const proxy::Metrics& metrics_;
     const Status& status_;
 };

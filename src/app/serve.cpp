@@ -24,12 +24,12 @@ void raise_descriptor_limit() {
 }  // namespace
 
 int run_serve(const std::string& config_file) {
-    const auto config = load_or_complain(config_file);
+    auto config = load_or_complain(config_file);
     if (!config) return exit_bad_input;
     raise_descriptor_limit();
     std::signal(SIGPIPE, SIG_IGN);  // a client that is gone is an error code of the write
     try {
-        Server server(*config);
+        Server server(config_file, std::move(*config));
         server.run();
         return exit_fine;
     } catch (const std::exception& failure) {

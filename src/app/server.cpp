@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "app/version.hpp"
+#include "config/load.hpp"
 #include "proxy/trace.hpp"
 #include "store/batcher.hpp"
 
@@ -22,25 +23,9 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr milliseconds store_watch{1'000};
+constexpr milliseconds file_watch{1'000};
+constexpr milliseconds log_flush{100};
 constexpr std::size_t reap_step = 500;
-
-std::vector<std::string> route_names(const config::Config& config) {
-    std::vector<std::string> names;
-    for (const auto& route : config.routes) names.push_back(route.name);
-    return names;
-}
-
-std::vector<std::string> upstream_names(const config::Config& config) {
-    std::vector<std::string> names;
-    for (const auto& upstream : config.upstreams) names.push_back(upstream.name);
-    return names;
-}
-
-std::vector<core::RouteMatch> matches(const config::Config& config) {
-    std::vector<core::RouteMatch> list;
-    for (const auto& route : config.routes) list.push_back(route.match);
-    return list;
-}
 
 std::size_t thread_count(const config::Config& config) {
     if (config.server.threads > 0) return config.server.threads;
@@ -69,17 +54,19 @@ asio::awaitable<bool> paused(asio::steady_timer& timer, milliseconds pause) {
 
 }  // namespace
 
-Server::Server(const config::Config& config)
-    : config_(config),
-      routes_(matches(config)),
-      metrics_(route_names(config), upstream_names(config), version()),
+Server::Server(std::string file, config::Config config)
+    : file_(std::move(file)),
+      files_(config),
+      migrates_(config.store.migrate),
+      metrics_(version()),
       access_log_(config.log),
       log_(config.log),
-      log_names_(config.log.hash_key.empty() ? random_secret() : config.log.hash_key),
-      shared_{config_,     routes_, in_flight_, metrics_,
-              access_log_, log_,    log_names_, "oncegate-" + proxy::random_hex(4)},
+      generation_(first_generation(std::move(config))),
+      log_names_(generation_->config().log.hash_key.empty() ? random_secret() : generation_->config().log.hash_key),
+      shared_{in_flight_, metrics_,   access_log_,
+              log_,       log_names_, std::string("oncegate-").append(proxy::random_hex(4))},
       signals_(main_context_, SIGTERM, SIGINT, SIGHUP),
-      admin_(config_, metrics_, *this),
+      admin_(metrics_, *this),
       admin_tasks_(main_context_.get_executor(), [](std::exception_ptr) {}) {
     open_store();
     make_workers();
@@ -87,35 +74,43 @@ Server::Server(const config::Config& config)
     bind_admin();
 }
 
+std::shared_ptr<const proxy::Generation> Server::first_generation(config::Config config) {
+    auto made = proxy::Generation::make(std::move(config), metrics_, log_, nullptr);
+    if (made.has_error()) throw CouldNotRun(made.error());
+    return std::move(*made);
+}
+
 Server::~Server() = default;
 
 void Server::open_store() {
-    const store::DatabaseOptions options{config_.store.url, config_.store.schema, config_.store.timeout};
+    const auto& store = generation_->config().store;
+    const store::DatabaseOptions options{store.url, store.schema, store.timeout};
     database_ = store::open_database(options);
-    const auto trouble = config_.store.migrate ? database_->migrate() : database_->check();
+    const auto trouble = migrates_ ? database_->migrate() : database_->check();
     schema_ready_ = trouble.empty();
     note_store(trouble);
-    if (!trouble.empty() && config_.store.required) throw CouldNotRun("store: " + trouble);
+    if (!trouble.empty() && store.required) throw CouldNotRun("store: " + trouble);
 }
 
 void Server::make_workers() {
-    const auto threads = thread_count(config_);
+    const auto& config = generation_->config();
+    const auto threads = thread_count(config);
     for (std::size_t i = 0; i < threads; ++i) {
-        const auto each = config_.store.connections == 0 ? database_->connections_per_thread()
-                                                         : proxy::share_of(config_.store.connections, i, threads);
+        const auto each = config.store.connections == 0 ? database_->connections_per_thread()
+                                                        : proxy::share_of(config.store.connections, i, threads);
         auto& thread = threads_.emplace_back(shared_);
         std::vector<std::unique_ptr<store::Backend>> backends;
         for (std::size_t n = 0; n < each; ++n) backends.push_back(database_->connect(thread.executor()));
         store::BatcherLimits limits;
-        limits.operation_timeout = config_.store.timeout;
+        limits.operation_timeout = config.store.timeout;
         auto store = store::make_batched_store(thread.executor(), std::move(backends), limits, metrics_);
-        thread.set_worker(
-            std::make_unique<proxy::Worker>(thread.executor(), shared_, std::move(store), proxy::Place{i, threads}));
+        thread.set_worker(std::make_unique<proxy::Worker>(thread.executor(), shared_, generation_, std::move(store),
+                                                          proxy::Place{i, threads}));
     }
 }
 
 void Server::bind_all() {
-    for (const auto& listener : config_.server.listeners) {
+    for (const auto& listener : generation_->config().server.listeners) {
         auto address = address_of(listener.bind);
         try {
             if (const auto taken = net::probe_bind(address)) throw boost::system::system_error(taken);
@@ -128,12 +123,13 @@ void Server::bind_all() {
 }
 
 void Server::bind_admin() {
-    const auto address = address_of(config_.admin.bind);
+    const auto& bind = generation_->config().admin.bind;
+    const auto address = address_of(bind);
     try {
         if (const auto taken = net::probe_bind(address)) throw boost::system::system_error(taken);
         admin_listener_ = std::make_unique<net::Listener>(main_context_.get_executor(), address);
     } catch (const boost::system::system_error& error) {
-        throw CouldNotRun("cannot listen on " + config_.admin.bind + " (admin): " + error.code().message());
+        throw CouldNotRun("cannot listen on " + bind + " (admin): " + error.code().message());
     }
 }
 
@@ -144,6 +140,9 @@ void Server::run() {
     admin_tasks_.spawn(admin_listener_->run(
         [this](std::unique_ptr<net::Stream> stream) { admin_tasks_.spawn(admin_.serve(std::move(stream))); }));
     admin_tasks_.spawn(handle_signals());
+    admin_tasks_.spawn(watch_files());
+    check_health();
+    admin_tasks_.spawn(flush_log());
     main_context_.run();
     access_log_.flush();
 }
@@ -161,7 +160,7 @@ void Server::note_store(std::string trouble) {
 
 asio::awaitable<std::string> Server::prepare_schema() {
     auto* database = database_.get();
-    const bool migrate = config_.store.migrate;
+    const bool migrate = migrates_;
     auto call = [database, migrate] { return migrate ? database->migrate() : database->check(); };
     auto trouble = co_await blocking_.run(std::move(call));
     schema_ready_ = trouble.empty();
@@ -204,15 +203,73 @@ asio::awaitable<void> Server::handle_signals() {
         const auto [error, signal] = co_await signals_.async_wait(asio::as_tuple(asio::use_awaitable));
         if (error) co_return;
         if (signal != SIGHUP) break;
-        log_.warning("SIGHUP: reloading the configuration is not supported yet; restart to load it");
+        reload();
     }
     co_await drain();
+}
+
+std::shared_ptr<const config::Config> Server::config() const { return {generation_, &generation_->config()}; }
+
+void Server::reload() {
+    auto loaded = config::load_file(file_, config::process_environment());
+    if (loaded.config) return put_in_force(std::move(*loaded.config));
+    for (const auto& error : loaded.errors) log_.error(error.text());
+    log_.error("the configuration was not reloaded; the running one goes on");
+    metrics_.reloaded(proxy::Metrics::Reload::refused);
+}
+
+void Server::put_in_force(config::Config next) {
+    std::string trouble = needs_restart(generation_->config(), next);
+    if (!trouble.empty()) trouble.append(" changed, which takes effect at a start only");
+    FileWatch files(next);  // before the files are read: a change in between is then seen
+    if (trouble.empty()) {
+        auto made = proxy::Generation::make(std::move(next), metrics_, log_, generation_.get());
+        if (made.has_value()) {
+            generation_ = std::move(*made);
+        } else {
+            trouble = made.error();
+        }
+    }
+    if (!trouble.empty()) {
+        log_.error("the configuration was not reloaded; the running one goes on: " + trouble);
+        return metrics_.reloaded(proxy::Metrics::Reload::refused);
+    }
+    for (auto& thread : threads_) thread.adopt(generation_);
+    files_ = std::move(files);
+    check_health();
+    log_.info("the configuration was reloaded");
+    metrics_.reloaded(proxy::Metrics::Reload::taken);
+}
+
+void Server::check_health() {
+    if (checks_) admin_tasks_.spawn(end_checks(std::move(checks_)));
+    checks_ = std::make_unique<async::TaskSet>(main_context_.get_executor(), [](std::exception_ptr) {});
+    for (auto& check : generation_->health_checks()) checks_->spawn(net::check_health(std::move(check)));
+}
+
+asio::awaitable<void> Server::end_checks(std::unique_ptr<async::TaskSet> ending) {
+    ending->cancel_all();
+    co_await ending->wait_empty();
+}
+
+asio::awaitable<void> Server::flush_log() {
+    asio::steady_timer timer(main_context_);
+    while (co_await paused(timer, log_flush)) access_log_.flush();
+}
+
+asio::awaitable<void> Server::watch_files() {
+    asio::steady_timer timer(main_context_);
+    while (co_await paused(timer, file_watch)) {
+        // A certificate and its key are replaced one after the other: what does not fit is tried again at the next
+        // change.
+        if (files_.changed()) put_in_force(generation_->config());
+    }
 }
 
 asio::awaitable<void> Server::drain() {
     log_.info("draining");
     shared_.draining = true;
-    for (auto& thread : threads_) thread.drain(config_.server.timeouts.drain);
+    for (auto& thread : threads_) thread.drain(generation_->config().server.timeouts.drain);
     async::BlockingThread waiting("oncegate-drain");
     auto* threads = &threads_;
     auto join_all = [threads] {

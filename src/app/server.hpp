@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "admin/admin_server.hpp"
+#include "app/reload.hpp"
 #include "app/server_thread.hpp"
 #include "async/offload.hpp"
 #include "config/config.hpp"
@@ -28,16 +29,19 @@ class CouldNotRun : public std::runtime_error {
 
 class Server final : public admin::Status {
  public:
-    /// Opens the store and binds every listener; throws CouldNotRun. `config` must outlive the server.
-    explicit Server(const config::Config& config);
+    /// Opens the store and binds every listener; throws CouldNotRun. `file` is where `config` came from, for reloads.
+    Server(std::string file, config::Config config);
     ~Server() override;
 
-    /// Serves until SIGTERM or SIGINT, then drains. On the calling thread, which also runs the admin listener.
+    /// Serves until SIGTERM or SIGINT, then drains; SIGHUP reloads. On the calling thread, which also runs the admin
+    /// listener.
     void run();
 
     std::vector<std::string> reasons_not_ready() const override;
+    std::shared_ptr<const config::Config> config() const override;
 
  private:
+    std::shared_ptr<const proxy::Generation> first_generation(config::Config config);
     void open_store();
     void make_workers();
     void bind_all();
@@ -51,14 +55,29 @@ class Server final : public admin::Status {
     void note_store(std::string trouble);
 
     boost::asio::awaitable<void> handle_signals();
+
+    /// Loads the file anew; what is wrong with it is logged, and the running configuration goes on.
+    void reload();
+    /// Puts `next` in force on every thread, or says why not.
+    void put_in_force(config::Config next);
+    /// Takes certificates and keys anew when their files change.
+    boost::asio::awaitable<void> watch_files();
+    /// Begins the active health checks of the configuration in force; those of the one before end.
+    void check_health();
+    boost::asio::awaitable<void> end_checks(std::unique_ptr<async::TaskSet> ending);
+    /// Hands the access log's lines on, a few times a second.
+    boost::asio::awaitable<void> flush_log();
+
     boost::asio::awaitable<void> drain();
 
-    const config::Config& config_;
-    core::RouteTable routes_;
+    std::string file_;
+    FileWatch files_;
+    bool migrates_;  ///< `store.migrate`, which a reload does not change
     proxy::InFlight in_flight_;
     proxy::Metrics metrics_;
     proxy::AccessLog access_log_;
     proxy::ProgramLog log_;
+    std::shared_ptr<const proxy::Generation> generation_;  ///< in force; read and replaced on the calling thread only
     core::KeyedHash log_names_;
     proxy::Shared shared_;
     std::unique_ptr<store::Database> database_;
@@ -70,6 +89,7 @@ class Server final : public admin::Status {
     admin::AdminServer admin_;
     std::unique_ptr<net::Listener> admin_listener_;
     async::TaskSet admin_tasks_;
+    std::unique_ptr<async::TaskSet> checks_;
 
     mutable std::mutex store_trouble_mutex_;
     std::string store_trouble_ = "the store has not been asked yet";

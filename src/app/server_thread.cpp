@@ -23,9 +23,12 @@ std::uint16_t ServerThread::listen(const net::BindAddress& address) {
 }
 
 void ServerThread::accept_all() {
+    std::size_t position = 0;
     for (auto& listener : listeners_) {
-        services_.spawn(listener.run(
-            [this](std::unique_ptr<net::Stream> stream) { worker_->tasks.spawn(serve(std::move(stream))); }));
+        services_.spawn(listener.run([this, position](std::unique_ptr<net::Stream> stream) {
+            worker_->tasks.spawn(serve(std::move(stream), position));
+        }));
+        ++position;
     }
 }
 
@@ -35,8 +38,8 @@ void ServerThread::start() {
     thread_ = std::thread([this] { context_.run(); });
 }
 
-asio::awaitable<void> ServerThread::serve(std::unique_ptr<net::Stream> stream) {
-    proxy::Session session(*worker_, std::move(stream));
+asio::awaitable<void> ServerThread::serve(std::unique_ptr<net::Stream> stream, std::size_t listener) {
+    proxy::Session session(*worker_, std::move(stream), listener);
     const auto entry = sessions_.insert(sessions_.end(), &session);
     try {
         co_await session.run();
@@ -45,6 +48,10 @@ asio::awaitable<void> ServerThread::serve(std::unique_ptr<net::Stream> stream) {
         throw;
     }
     sessions_.erase(entry);
+}
+
+void ServerThread::adopt(std::shared_ptr<const proxy::Generation> next) {
+    asio::post(context_, [this, next = std::move(next)]() mutable { worker_->adopt(std::move(next)); });
 }
 
 void ServerThread::drain(std::chrono::milliseconds limit) {
@@ -72,7 +79,7 @@ asio::awaitable<void> ServerThread::wind_down(std::chrono::milliseconds limit) {
         worker_->tasks.cancel_all();
         co_await worker_->tasks.wait_empty();
     }
-    for (auto& pool : worker_->upstreams) pool->shut_down();
+    worker_->generation->retire(nullptr);
     services_.cancel_all();
     co_await services_.wait_empty();
     stay_.reset();

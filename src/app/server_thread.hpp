@@ -32,7 +32,8 @@ class ServerThread {
     void set_worker(std::unique_ptr<proxy::Worker> worker) { worker_ = std::move(worker); }
     proxy::Worker& worker() { return *worker_; }
 
-    /// Before start(): binds; throws boost::system::system_error. Returns the port.
+    /// Before start(): binds the next listener of the configuration; throws boost::system::system_error. Returns the
+    /// port.
     std::uint16_t listen(const net::BindAddress& address);
 
     /// Before start(): a loop that lives as long as the thread.
@@ -40,13 +41,16 @@ class ServerThread {
 
     void start();
 
+    /// From any thread: requests that begin from now on are under `next`.
+    void adopt(std::shared_ptr<const proxy::Generation> next);
+
     /// From any thread: accepts no more, closes idle connections, lets exchanges finish for at most `limit`, then ends
     /// the thread.
     void drain(std::chrono::milliseconds limit);
     void join();
 
  private:
-    boost::asio::awaitable<void> serve(std::unique_ptr<net::Stream> stream);
+    boost::asio::awaitable<void> serve(std::unique_ptr<net::Stream> stream, std::size_t listener);
     boost::asio::awaitable<void> wind_down(std::chrono::milliseconds limit);
     boost::asio::awaitable<void> wait_for_tasks(std::chrono::milliseconds limit);
     void accept_all();

@@ -1,6 +1,7 @@
 #include "config/addresses.hpp"
 
 #include <arpa/inet.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
@@ -64,6 +65,24 @@ std::optional<HostAndPort> split_host(std::string_view text) {
     return out;
 }
 
+/// A path to a unix socket, which must fit into the system's address of one.
+std::optional<UpstreamServer> parse_unix_server(std::string_view url, std::string& why) {
+    const auto path = url.substr(std::string_view("unix:").size());
+    if (!path.starts_with('/') || path.ends_with('/')) {
+        why = "'" + std::string(url) + "' is not unix:/PATH";
+        return std::nullopt;
+    }
+    if (path.size() >= sizeof(sockaddr_un::sun_path)) {
+        why = "the path is longer than the " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
+              " bytes that a unix socket may have";
+        return std::nullopt;
+    }
+    UpstreamServer server;
+    server.unix_path = path;
+    server.authority = "localhost";
+    return server;
+}
+
 }  // namespace
 
 std::optional<Reach> reach_of_bind(std::string_view bind) {
@@ -75,19 +94,30 @@ std::optional<Reach> reach_of_bind(std::string_view bind) {
     return std::nullopt;
 }
 
+bool is_named_bind(std::string_view bind) {
+    const auto parts = split_host(bind);
+    return parts && parts->port && is_dns_name(parts->host) && !reach_of_bind(bind);
+}
+
 std::optional<UpstreamServer> parse_server(std::string_view url, std::string& why) {
+    if (url.starts_with("unix:")) return parse_unix_server(url, why);
+    UpstreamServer server;
     std::string_view rest = url.substr(std::min(url.size(), url.find("//") + 2));
     if (rest.ends_with('/')) rest.remove_suffix(1);
     const auto parts = split_host(rest);
     if (rest.find_first_of("/?#@") != std::string_view::npos) {
         why = "'" + std::string(url) + "' holds more than a host and a port; requests keep the path they came with";
-    } else if (!parts || !is_host(parts->host) || parts->port == std::uint16_t{0}) {
-        why = "'" + std::string(url) + "' does not name a host, or a host and a port";
-    } else {
-        return UpstreamServer{std::string(parts->host), parts->port.value_or(url.starts_with("https:") ? 443 : 80),
-                              std::string(rest)};
+        return std::nullopt;
     }
-    return std::nullopt;
+    if (!parts || !is_host(parts->host) || parts->port == std::uint16_t{0}) {
+        why = "'" + std::string(url) + "' does not name a host, or a host and a port";
+        return std::nullopt;
+    }
+    server.scheme = url.starts_with("https:") ? UpstreamServer::Scheme::https : UpstreamServer::Scheme::http;
+    server.host = parts->host;
+    server.port = parts->port.value_or(server.scheme == UpstreamServer::Scheme::https ? 443 : 80);
+    server.authority = rest;
+    return server;
 }
 
 bool is_host(std::string_view text) { return is_dns_name(text) || is_ipv6(text); }
@@ -97,14 +127,8 @@ bool is_host_pattern(std::string_view text) {
     return is_host(text) || (text.starts_with('[') && text.ends_with(']') && is_ipv6(text.substr(1, text.size() - 2)));
 }
 
-bool is_network(std::string_view text) {
-    const auto slash = text.find('/');
-    const auto address = text.substr(0, slash);
-    if (!is_ipv4(address) && !is_ipv6(address)) return false;
-    if (slash == std::string_view::npos) return true;
-    std::string why;
-    const auto bits = parse_integer(text.substr(slash + 1), why);
-    return bits && *bits <= (is_ipv4(address) ? 32U : 128U);
+bool is_request_target(std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f && c != '#'; });
 }
 
 bool is_http_url(std::string_view text) {

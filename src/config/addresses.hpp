@@ -17,8 +17,11 @@ enum class Reach : std::uint8_t { loopback, wider };
 /// address and port.
 std::optional<Reach> reach_of_bind(std::string_view bind);
 
-/// `http://HOST[:PORT]` or https, with at most a `/` after it; `url` begins with one of the two schemes.
-/// Nothing when the rest is anything else; `why` then says so.
+/// Whether it is a host name, and no address, with a port: `localhost:8080`.
+bool is_named_bind(std::string_view bind);
+
+/// `http://HOST[:PORT]` or https, with at most a `/` after it, or `unix:/PATH`; `url` begins with one of the three
+/// schemes. Nothing when the rest is anything else; `why` then says so.
 std::optional<UpstreamServer> parse_server(std::string_view url, std::string& why);
 
 /// A DNS name or an IP address, IPv6 without brackets.
@@ -27,8 +30,8 @@ bool is_host(std::string_view text);
 /// `api.example.com`, `*.example.com` or an IP address, without a port.
 bool is_host_pattern(std::string_view text);
 
-/// An IP address or network: `10.0.0.0/8`, `::1`.
-bool is_network(std::string_view text);
+/// Visible ASCII without `#`: what may stand in a request line.
+bool is_request_target(std::string_view text);
 
 bool is_http_url(std::string_view text);
 bool is_json_pointer(std::string_view text);

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/header_edits.hpp"
+#include "core/network.hpp"
 #include "core/policy.hpp"
 #include "core/route_table.hpp"
 
@@ -15,8 +17,32 @@ namespace oncegate::config {
 
 using std::chrono::milliseconds;
 
+/// Paths of two PEM files that belong together. The certificate file may hold the chain, leaf first.
+struct CertificateFiles {
+    std::string certificate;
+    std::string private_key;
+
+    friend bool operator==(const CertificateFiles&, const CertificateFiles&) = default;
+};
+
+/// TLS of one listener. The client rules hold for the whole listener, whatever name the client asks for: a
+/// certificate that is asked for under one name must not be skipped under another.
+struct ListenerTls {
+    enum class ClientAuth : std::uint8_t { none, optional, required };
+    std::vector<CertificateFiles>
+        certificates;       ///< several: chosen by the name the client asks for; the first is default
+    std::string client_ca;  ///< path of PEM; empty: none
+    ClientAuth client_auth = ClientAuth::none;
+
+    friend bool operator==(const ListenerTls&, const ListenerTls&) = default;
+};
+
 struct Listener {
     std::string bind;  ///< "0.0.0.0:8080"
+    std::optional<ListenerTls> tls;
+    bool proxy_protocol = false;  ///< each connection begins with a PROXY header, v1 or v2
+
+    friend bool operator==(const Listener&, const Listener&) = default;
 };
 
 struct Limits {
@@ -37,7 +63,8 @@ struct Timeouts {
 
 struct Server {
     std::vector<Listener> listeners;
-    std::size_t threads = 0;  ///< 0: one per core
+    std::size_t threads = 0;                     ///< 0: one per core
+    std::vector<core::Network> trusted_proxies;  ///< whose X-Forwarded-* and Forwarded is believed
     Limits limits;
     Timeouts timeouts;
 };
@@ -57,20 +84,64 @@ struct Store {
 };
 
 struct UpstreamServer {
-    std::string host;
+    std::string host;  ///< name or address; IPv6 without brackets; empty for a unix socket
     std::uint16_t port = 80;
-    std::string authority;
+    std::string authority;  ///< as a Host field says it: "payments:9000"; "localhost" for a unix socket
+    enum class Scheme : std::uint8_t { http, https };
+    Scheme scheme = Scheme::http;
+    std::string unix_path;  ///< "/run/app.sock"; empty: TCP
+
+    friend bool operator==(const UpstreamServer&, const UpstreamServer&) = default;
+};
+
+enum class Balance : std::uint8_t { round_robin, least_requests };
+
+/// Active checks: GET `path` on every server, every `interval`. 2xx and 3xx are well.
+struct Health {
+    std::string path;
+    milliseconds interval{5'000};
+    unsigned unhealthy_after = 3;  ///< failures in a row
+    unsigned healthy_after = 2;    ///< successes in a row
+
+    friend bool operator==(const Health&, const Health&) = default;
+};
+
+/// Passive ejection: a server that failed `failures` requests in a row is left out for `time`.
+struct Ejection {
+    unsigned failures = 3;  ///< 0: never
+    milliseconds time{10'000};
+
+    friend bool operator==(const Ejection&, const Ejection&) = default;
+};
+
+/// How https servers are verified and what they are shown.
+struct UpstreamTls {
+    std::string ca;           ///< path of PEM; empty: the system's
+    std::string server_name;  ///< empty: the host of the server's URL
+    std::string certificate;  ///< client certificate and key, both or neither
+    std::string private_key;
+    bool verify = true;
+
+    friend bool operator==(const UpstreamTls&, const UpstreamTls&) = default;
 };
 
 struct Upstream {
     std::string name;
     std::vector<UpstreamServer> servers;
-    struct {
+    struct Timeouts {
         milliseconds connect{2'000};
         milliseconds response{30'000};
         milliseconds idle{60'000};
+
+        friend bool operator==(const Timeouts&, const Timeouts&) = default;
     } timeouts;
     std::size_t max_connections = 256;
+    Balance balance = Balance::round_robin;
+    std::optional<Health> health;
+    Ejection ejection;
+    UpstreamTls tls;
+
+    friend bool operator==(const Upstream&, const Upstream&) = default;
 };
 
 /// Where a policy value came from, for `explain` and the policy page.
@@ -81,10 +152,22 @@ struct PolicyValue {
         origin;  ///< "default", "preset ietf", "policy money", "route create-payment" (with ":LINE" for written ones)
 };
 
+/// What the upstream reads in Host.
+struct HostRule {
+    enum class Kind : std::uint8_t { preserve, upstream, name };
+    Kind kind = Kind::preserve;
+    std::string name;  ///< for Kind::name, "api.internal" or with a port
+};
+
 struct Route {
     std::string name;
     core::RouteMatch match;
-    std::size_t upstream = 0;            ///< index into Config::upstreams
+    std::size_t upstream = 0;  ///< index into Config::upstreams
+    HostRule host;
+    core::HeaderEdits request_headers;   ///< after fingerprint, before forwarding
+    core::HeaderEdits response_headers;  ///< on what the upstream answered, first delivery and replay alike
+    bool upgrade = false;                ///< passes Upgrade on and tunnels after a 101; only without a policy in force
+    unsigned retries = 0;                ///< further tries of a safe request without content that got no answer
     std::optional<core::Policy> policy;  ///< none: a plain proxy route
     /// The methods that the policy holds for: those of the match without the safe ones, else POST and PATCH (R1, R2,
     /// R6). Empty without a policy and with `mode: off`: everything is then plainly proxied.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/explain_parts.hpp"
 #include "config/yaml_text.hpp"
 #include "core/fingerprint.hpp"
 #include "core/head_rules.hpp"
@@ -13,19 +14,12 @@ namespace oncegate::config {
 
 namespace {
 
-/// "  name      value" with the value in a column of its own.
-std::string row(const std::string& name, const std::string& value, std::size_t width) {
-    std::string line = "  " + name;
-    line.append(name.size() < width ? width - name.size() : 0, ' ');
-    return line + "  " + value + "\n";
-}
-
 std::string route_text(const Config& config, std::size_t index) {
     constexpr std::size_t width = 8;
     const Route& route = config.routes[index];
     const Upstream& upstream = config.upstreams[route.upstream];
     std::vector<std::string> servers;
-    for (const auto& server : upstream.servers) servers.push_back("http://" + server.authority);
+    for (const auto& server : upstream.servers) servers.push_back(server_text(server));
     const std::string methods = route.match.methods.empty() ? "any" : yaml_texts(route.match.methods);
     return "route: " + route.name + " (number " + std::to_string(index + 1) + " of " +
            std::to_string(config.routes.size()) + ")\n" +
@@ -60,13 +54,20 @@ std::string key_text(const core::Policy& policy, const core::RequestHead& head) 
 }
 
 std::string scope_text(const Route& route, const core::RequestHead& head) {
-    const core::ScopeSource source{route.name, head};
+    // What the connection brings is not known here; some text in its place shows that the part is there.
+    const core::ScopeSource source{route.name, head, "the client's address", "the client's certificate"};
     const auto scope = core::read_scope(route.policy->scope, source);
     if (!scope) return "scope: refused (400 principal-missing): the request lacks " + scope.error() + "\n";
     std::size_t width = 0;
     for (const auto& part : *scope) width = std::max(width, part.part.size());
     std::string out = "scope:\n";
-    for (const auto& part : *scope) out += row(part.part, part.value ? yaml_text(*part.value) : "absent", width);
+    for (std::size_t i = 0; i < scope->size(); ++i) {
+        const auto& [part, value] = (*scope)[i];
+        const auto kind = route.policy->scope[i].kind;
+        const bool of_connection =
+            kind == core::ScopePart::Kind::client_ip || kind == core::ScopePart::Kind::client_cert;
+        out += row(part, !value ? "absent" : of_connection ? *value : yaml_text(*value), width);
+    }
     return out;
 }
 
@@ -145,7 +146,7 @@ std::optional<core::RequestHead> explained_request(const std::string& method, co
 }
 
 std::string explain(const Config& config, const core::RequestHead& head) {
-    std::string out = "request: " + head.method + " " + head.target + "\n";
+    std::string out = listeners_text(config.server) + "request: " + head.method + " " + head.target + "\n";
     std::vector<core::RouteMatch> matches;
     for (const auto& route : config.routes) matches.push_back(route.match);
     const auto found = core::RouteTable(std::move(matches)).find(head);
@@ -154,7 +155,7 @@ std::string explain(const Config& config, const core::RequestHead& head) {
         return out + "route: refused (400 bad-request): an encoded separator in the path would select another route\n";
     }
     const Route& route = config.routes[*found];
-    out += route_text(config, *found);
+    out += route_text(config, *found) + forwarding_text(route) + upstream_text(config.upstreams[route.upstream]);
     if (!route.policy) return out + "policy: none; the request is proxied without protection\n";
     out += policy_text(route);
     const auto exempt = not_enforced(route, head.method);

@@ -2,7 +2,10 @@
 // The parts that load_text() is made of, one per top-level key. Each reports what is wrong and leaves defaults in its
 // place.
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/config.hpp"
@@ -14,15 +17,33 @@
 namespace oncegate::config {
 
 void load_server(const Node& node, Server& server, Problems& problems);
+void load_listener_tls(const Node& node, Listener& listener, Problems& problems);
 void load_admin(const Node& node, Admin& admin, Problems& problems);
 void load_store(const Node& node, Store& store, Problems& problems);
 void load_upstreams(const Node& node, std::vector<Upstream>& upstreams, Problems& problems);
-void load_routes(const Node& node, const std::vector<Upstream>& upstreams, const NamedPolicies& policies,
-                 std::vector<Route>& routes, Problems& problems);
+
+/// Whether the servers were read without a fault, so that something may be said about what is among them.
+enum class ServersSound : bool { no, yes };
+void load_upstream_tls(const Node& node, Upstream& upstream, ServersSound servers, Problems& problems);
+
+/// What routes refer to.
+struct RouteSurroundings {
+    const std::vector<Upstream>& upstreams;
+    const NamedPolicies& policies;
+    /// Whether a listener asks for client certificates; unknown when the listeners themselves are wrong.
+    enum class ClientCertificates : std::uint8_t { none, asked_for, unknown } client_certificates;
+};
+void load_routes(const Node& node, const RouteSurroundings& around, std::vector<Route>& routes, Problems& problems);
 void load_log(const Node& node, Log& log, Problems& problems);
 void load_tracing(const Node& node, Problems& problems);
 
-/// Keys of a route that have no effect yet: authorize, jwt, headers, host, upgrade, cors.
+/// GET, HEAD, OPTIONS, TRACE (RFC 9110 §9.2.1): never enforced (R2), and the ones that may be tried again.
+bool is_safe(std::string_view method);
+
+/// `host`, `headers`, `upgrade`, `retries`: how the route's requests are passed on. Its match and policy are there.
+void load_forwarding(Section& section, Route& route, Problems& problems);
+
+/// Keys of a route that have no effect yet: authorize, jwt, cors.
 void check_later_route_keys(Section& route, Problems& problems);
 
 /// The secret in the file that `node` names, without the line end. Reports a file that cannot be read or is empty.

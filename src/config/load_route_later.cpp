@@ -1,8 +1,5 @@
 // Keys of a route whose effect is still to come: their shape is checked in full, then they are refused by name.
 
-#include <array>
-
-#include "config/addresses.hpp"
 #include "config/load_parts.hpp"
 #include "config/readers.hpp"
 
@@ -48,25 +45,6 @@ void check_jwt(const Node& node, Problems& problems) {
     section.finish();
 }
 
-void check_edit(const Node& node, Problems& problems) {
-    Section section(node, problems);
-    if (const Node* set = section.take("set")) {
-        if (set->kind != Node::Kind::mapping)
-            problems.add(*set, "a mapping from header names to values is expected here");
-        for (const auto& entry : set->entries) text(entry.value, problems);
-    }
-    if (const Node* remove = section.take("remove")) field_names(*remove, problems);
-    section.finish();
-}
-
-void check_headers(const Node& node, Problems& problems) {
-    Section section(node, problems);
-    for (const auto* side : {"request", "response"}) {
-        if (const Node* edit = section.take(side)) check_edit(*edit, problems);
-    }
-    section.finish();
-}
-
 void check_cors(const Node& node, Problems& problems) {
     Section section(node, problems);
     if (const Node* origins = section.need("allow_origins")) check_texts(*origins, problems);
@@ -76,28 +54,12 @@ void check_cors(const Node& node, Problems& problems) {
     section.finish();
 }
 
-void check_host(const Node& node, Problems& problems) {
-    const auto written = name(node, problems);
-    if (!written || *written == "preserve") return;
-    const auto colon = written->rfind(':');
-    if (*written == "upstream" || is_host(written->substr(0, colon))) {
-        problems.add_unsupported(node, *written);
-    } else {
-        problems.add(node, "must be preserve, upstream or a host name, not '" + *written + "'");
-    }
-}
-
 }  // namespace
 
 void check_later_route_keys(Section& route, Problems& problems) {
     refuse_after(route.take("authorize"), problems, [&](const Node& node) { check_authorize(node, problems); });
     refuse_after(route.take("jwt"), problems, [&](const Node& node) { check_jwt(node, problems); });
-    refuse_after(route.take("headers"), problems, [&](const Node& node) { check_headers(node, problems); });
     refuse_after(route.take("cors"), problems, [&](const Node& node) { check_cors(node, problems); });
-    if (const Node* host = route.take("host")) check_host(*host, problems);
-    if (const Node* upgrade = route.take("upgrade")) {
-        if (flag(*upgrade, problems).value_or(false)) problems.add_unsupported(*upgrade, "true");
-    }
 }
 
 }  // namespace oncegate::config

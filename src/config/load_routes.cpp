@@ -5,7 +5,9 @@
 #include "config/addresses.hpp"
 #include "config/load_parts.hpp"
 #include "config/readers.hpp"
+#include "config/yaml_text.hpp"
 #include "core/ascii.hpp"
+#include "core/presets.hpp"
 
 namespace oncegate::config {
 
@@ -63,10 +65,6 @@ void load_match(const Node& node, core::RouteMatch& match, Problems& problems) {
     section.finish();
 }
 
-bool is_safe(std::string_view method) {
-    return method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "TRACE";
-}
-
 /// The methods of a match that a policy holds for (R1, R2, R6).
 std::vector<std::string> enforced_methods(const core::RouteMatch& match) {
     if (match.methods.empty()) return {"POST", "PATCH"};
@@ -75,11 +73,33 @@ std::vector<std::string> enforced_methods(const core::RouteMatch& match) {
     return methods;
 }
 
-void load_policy(const Node& node, const NamedPolicies& policies, Route& route, Problems& problems) {
+/// `idempotency: money` names a policy where its block belongs.
+void refuse_bare_policy(const Node& node, const NamedPolicies& policies, Problems& problems) {
+    const bool named = std::any_of(policies.begin(), policies.end(),
+                                   [&](const NamedPolicies::value_type& policy) { return policy.first == node.text; });
+    const std::string key = core::preset(node.text) && !named ? "preset" : "policy";
+    const std::string value = named || key == "preset" ? yaml_text(node.text) : "NAME";
+    problems.add(node, "a mapping is expected here; write idempotency: { " + key + ": " + value + " }");
+}
+
+void check_client_cert(const ResolvedPolicy& resolved, const RouteSurroundings& around, Problems& problems) {
+    using ClientCertificates = RouteSurroundings::ClientCertificates;
+    const auto& scope = resolved.policy.scope;
+    const bool wanted = std::any_of(scope.begin(), scope.end(), [](const core::ScopePart& part) {
+        return part.kind == core::ScopePart::Kind::client_cert;
+    });
+    if (!wanted || around.client_certificates != ClientCertificates::none) return;
+    problems.add(resolved.place_of("scope"),
+                 "client_cert needs a listener that asks for it: tls with client_auth: required or optional");
+}
+
+void load_policy(const Node& node, const RouteSurroundings& around, Route& route, Problems& problems) {
+    if (node.kind == Node::Kind::scalar) return refuse_bare_policy(node, around.policies, problems);
     const auto layer = read_policy_layer(node, "route " + route.name, problems);
-    auto resolved = resolve_policy(layer, policies, problems);
+    auto resolved = resolve_policy(layer, around.policies, problems);
     if (!resolved) return;
     check_combinations(*resolved, problems);
+    check_client_cert(*resolved, around, problems);
     if (resolved->policy.mode != core::Mode::off) {
         route.enforced_methods = enforced_methods(route.match);
         if (route.enforced_methods.empty()) {
@@ -123,8 +143,11 @@ bool matches_everything(const core::RouteMatch& match) {
 
 }  // namespace
 
-void load_routes(const Node& node, const std::vector<Upstream>& upstreams, const NamedPolicies& policies,
-                 std::vector<Route>& routes, Problems& problems) {
+bool is_safe(std::string_view method) {
+    return method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "TRACE";
+}
+
+void load_routes(const Node& node, const RouteSurroundings& around, std::vector<Route>& routes, Problems& problems) {
     std::optional<std::string> catch_all;  // the first route that leaves nothing to those behind it
     for (const Node* item : items_of(node, problems)) {
         Section section(*item, problems);
@@ -140,8 +163,9 @@ void load_routes(const Node& node, const std::vector<Upstream>& upstreams, const
             const bool sound = problems.count() == before;
             if (sound && !catch_all && matches_everything(route.match)) catch_all = route.name;
         }
-        load_upstream_reference(section, upstreams, route, problems);
-        if (const Node* policy = section.take("idempotency")) load_policy(*policy, policies, route, problems);
+        load_upstream_reference(section, around.upstreams, route, problems);
+        if (const Node* policy = section.take("idempotency")) load_policy(*policy, around, route, problems);
+        load_forwarding(section, route, problems);
         check_later_route_keys(section, problems);
         section.finish();
         routes.push_back(std::move(route));

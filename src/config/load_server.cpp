@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <set>
 
 #include "config/addresses.hpp"
 #include "config/load_parts.hpp"
@@ -22,37 +21,12 @@ constexpr std::uint64_t tib = kib * kib * kib * kib;
 std::optional<std::string> bind(const Node& node, Problems& problems) {
     auto written = text(node, problems);
     if (!written || reach_of_bind(*written)) return written;
+    if (is_named_bind(*written)) {
+        problems.add(node, "'" + *written + "' names a host; a bind needs an IP address, such as 127.0.0.1:8080");
+        return std::nullopt;
+    }
     problems.add(node, "'" + *written + "' is not ADDRESS:PORT, such as 0.0.0.0:8080 or \"[::1]:8080\"");
     return std::nullopt;
-}
-
-enum class ClientAuth : std::uint8_t { none, optional, required };
-const Choice<ClientAuth> client_auths{
-    {{"none", ClientAuth::none}, {"optional", ClientAuth::optional}, {"required", ClientAuth::required}}};
-
-void check_tls_entry(const Node& node, Problems& problems) {
-    Section section(node, problems);
-    auto client_auth = ClientAuth::none;
-    for (const auto* key : {"certificate", "private_key"}) {
-        if (const Node* file = section.need(key)) name(*file, problems);
-    }
-    const Node* client_ca = section.take_or_blank("client_ca");
-    if (client_ca != nullptr) name(*client_ca, problems);
-    section.read("client_auth", client_auth, client_auths);
-    if (client_auth != ClientAuth::none && client_ca == nullptr) {
-        problems.add(node, "client_auth needs client_ca, the authority that client certificates are checked against");
-    }
-    section.finish();
-}
-
-void check_tls(const Node& node, Problems& problems) {
-    const auto before = problems.count();
-    if (node.kind == Node::Kind::list) {
-        for (const Node* item : items_of(node, problems)) check_tls_entry(*item, problems);
-    } else {
-        check_tls_entry(node, problems);
-    }
-    if (problems.count() == before) problems.add_unsupported(node);
 }
 
 void load_listener(const Node& node, Server& server, Problems& problems) {
@@ -65,25 +39,26 @@ void load_listener(const Node& node, Server& server, Problems& problems) {
         });
         if (taken) problems.add(*address, "another listener is bound to " + listener.bind + " already");
     }
-    if (const Node* tls = section.take("tls")) check_tls(*tls, problems);
-    bool proxy_protocol = false;
-    if (const Node* wanted = section.take("proxy_protocol")) {
-        proxy_protocol = flag(*wanted, problems).value_or(false);
-        if (proxy_protocol) problems.add_unsupported(*wanted, "true");
-    }
+    if (const Node* tls = section.take("tls")) load_listener_tls(*tls, listener, problems);
+    section.read("proxy_protocol", listener.proxy_protocol, flag);
     section.finish();
     server.listeners.push_back(std::move(listener));
 }
 
-void check_trusted_proxies(const Node& node, Problems& problems) {
-    const auto before = problems.count();
+void load_trusted_proxies(const Node& node, std::vector<core::Network>& networks, Problems& problems) {
     for (const Node* item : items_of(node, problems)) {
         const auto written = text(*item, problems);
-        if (written && !is_network(*written)) {
+        if (!written) continue;
+        const auto network = core::Network::parse(*written);
+        if (!network) {
             problems.add(*item, "'" + *written + "' is not an address or a network such as 10.0.0.0/8");
+        } else if (network->masked() != *network) {
+            problems.add(*item, "'" + *written + "' is an address within a network; write " + network->masked().text() +
+                                    " for the network, or the address alone");
+        } else {
+            networks.push_back(*network);
         }
     }
-    if (problems.count() == before && !node.items.empty()) problems.add_unsupported(node);
 }
 
 void load_limits(const Node& node, Limits& limits, Problems& problems) {
@@ -117,7 +92,8 @@ void load_server(const Node& node, Server& server, Problems& problems) {
         }
     }
     section.read("threads", server.threads, Integer{0, 1024});
-    if (const Node* proxies = section.take("trusted_proxies")) check_trusted_proxies(*proxies, problems);
+    if (const Node* proxies = section.take("trusted_proxies"))
+        load_trusted_proxies(*proxies, server.trusted_proxies, problems);
     if (const Node* limits = section.take("limits")) load_limits(*limits, server.limits, problems);
     if (const Node* timeouts = section.take("timeouts")) load_timeouts(*timeouts, server.timeouts, problems);
     section.finish();

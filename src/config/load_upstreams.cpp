@@ -11,22 +11,17 @@ namespace {
 using std::chrono::hours;
 
 constexpr Duration any_timeout{milliseconds(1), hours(24)};
+constexpr Duration any_pause{milliseconds(10), hours(24)};
 
 void load_server_url(const Node& node, Upstream& upstream, Problems& problems) {
     const auto url = name(node, problems);
     if (!url) return;
-    if (url->starts_with("unix:")) {
-        if (url->starts_with("unix:/")) return problems.add_unsupported(node, *url);
-        return problems.add(node, "'" + *url + "' is not unix:/PATH");
-    }
-    const bool secure = url->starts_with("https://");
-    if (!secure && !url->starts_with("http://")) {
+    if (!url->starts_with("https://") && !url->starts_with("http://") && !url->starts_with("unix:")) {
         return problems.add(node, "'" + *url + "' must begin with http://, https:// or unix:");
     }
     std::string why;
     auto server = parse_server(*url, why);
     if (!server) return problems.add(node, why);
-    if (secure) return problems.add_unsupported(node, *url);
     upstream.servers.push_back(std::move(*server));
 }
 
@@ -37,48 +32,42 @@ void load_servers(const Node& node, Upstream& upstream, Problems& problems) {
     }
 }
 
-enum class Balance : std::uint8_t { round_robin, least_requests };
 const Choice<Balance> balances{{{"round_robin", Balance::round_robin}, {"least_requests", Balance::least_requests}}};
 
-void check_health(const Node& node, Problems& problems) {
-    const auto before = problems.count();
+void load_health(const Node& node, Upstream& upstream, Problems& problems) {
+    Health& health = upstream.health.emplace();
     Section section(node, problems);
     if (const Node* path = section.need("path")) {
-        const auto written = name(*path, problems);
-        if (written && !written->starts_with('/')) problems.add(*path, "must begin with '/'");
+        health.path = name(*path, problems).value_or("/");
+        if (!health.path.starts_with('/')) {
+            problems.add(*path, "must begin with '/'");
+        } else if (!is_request_target(health.path)) {
+            problems.add(*path, "'" + health.path + "' holds what a request target cannot, such as a space or '#'");
+        }
     }
-    milliseconds interval{};
-    std::uint64_t times{};
-    section.read("interval", interval, any_timeout);
-    section.read("unhealthy_after", times, Integer{1, 1000});
-    section.read("healthy_after", times, Integer{1, 1000});
+    section.read("interval", health.interval, any_pause);
+    section.read("unhealthy_after", health.unhealthy_after, Integer{1, 1000});
+    section.read("healthy_after", health.healthy_after, Integer{1, 1000});
     section.finish();
-    if (problems.count() == before) problems.add_unsupported(node);
 }
 
-/// Every key of `tls` may be left blank; the block has an effect only when something is written in it.
-void check_tls(const Node& node, Problems& problems) {
-    const auto before = problems.count();
+void load_ejection(const Node& node, Ejection& ejection, Problems& problems) {
     Section section(node, problems);
-    bool written = false;
-    for (const auto* key : {"ca", "server_name", "certificate", "private_key"}) {
-        const Node* value = section.take_or_blank(key);
-        if (value == nullptr) continue;
-        name(*value, problems);
-        written = true;
+    section.read("failures", ejection.failures, Integer{0, 1000});
+    const Node* time = section.take("time");
+    if (time != nullptr) ejection.time = any_pause(*time, problems).value_or(ejection.time);
+    if (time != nullptr && ejection.failures == 0) {
+        problems.add(*time, "has no effect with failures: 0, which leaves no server out");
     }
-    bool verify = true;
-    section.read("verify", verify, flag);
     section.finish();
-    if (problems.count() == before && (written || !verify)) problems.add_unsupported(node);
 }
 
 void load_upstream(const Node& node, Upstream& upstream, Problems& problems) {
     Section section(node, problems);
+    const auto before = problems.count();
     if (const Node* servers = section.need("servers")) load_servers(*servers, upstream, problems);
-    if (const Node* wanted = section.take("balance")) {
-        if (balances(*wanted, problems) == Balance::least_requests) problems.add_unsupported(*wanted, "least_requests");
-    }
+    const auto servers_sound = problems.count() == before ? ServersSound::yes : ServersSound::no;
+    section.read("balance", upstream.balance, balances);
     if (const Node* timeouts = section.take("timeouts")) {
         Section inner(*timeouts, problems);
         inner.read("connect", upstream.timeouts.connect, any_timeout);
@@ -91,8 +80,9 @@ void load_upstream(const Node& node, Upstream& upstream, Problems& problems) {
         inner.read("max_connections", upstream.max_connections, Integer{1, 100'000});
         inner.finish();
     }
-    if (const Node* health = section.take_or_blank("health")) check_health(*health, problems);
-    if (const Node* tls = section.take_or_blank("tls")) check_tls(*tls, problems);
+    if (const Node* health = section.take_or_blank("health")) load_health(*health, upstream, problems);
+    if (const Node* ejection = section.take("ejection")) load_ejection(*ejection, upstream.ejection, problems);
+    if (const Node* tls = section.take_or_blank("tls")) load_upstream_tls(*tls, upstream, servers_sound, problems);
     section.finish();
 }
 

@@ -4,6 +4,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
@@ -218,6 +219,19 @@ bool is_text(std::string_view yaml, Problems& problems) {
     return true;
 }
 
+/// What most often is behind an error of the parser, which itself names only what it looked for.
+std::string syntax_hint(std::string_view yaml, const YAML::ParserException& error) {
+    const std::string_view message = error.msg;
+    if (message.find("flow not found") != std::string_view::npos) return "; a ] or } is missing before this";
+    if (message.find("not found") == std::string_view::npos && message != "illegal map value") return {};
+    std::string_view line = yaml;
+    for (int number = 0; number < error.mark.line; ++number)
+        line.remove_prefix(std::min(line.size(), line.find('\n') + 1));
+    const auto indentation = line.substr(0, line.find_first_not_of(" \t"));
+    if (indentation.find('\t') != std::string_view::npos) return "; the line is indented with a tab; use spaces";
+    return "; is the line indented like its neighbours? A text with ': ' in it needs quotes";
+}
+
 void name_paths(Node& node, const std::string& path) {
     node.path = path;
     for (std::size_t i = 0; i < node.items.size(); ++i) name_paths(node.items[i], path + "[" + std::to_string(i) + "]");
@@ -239,7 +253,7 @@ std::optional<Node> parse_yaml(std::string_view yaml, const Environment& environ
             problems.add(builder.take_root().place, "a second YAML document; the file may hold one only");
         }
     } catch (const YAML::ParserException& error) {
-        problems.add(place_of(error.mark), "not valid YAML: " + error.msg);
+        problems.add(place_of(error.mark), "not valid YAML: " + error.msg + syntax_hint(yaml, error));
         return std::nullopt;
     }
     name_paths(root, "");

@@ -4,6 +4,7 @@
 
 #include "config/readers.hpp"
 #include "config/section.hpp"
+#include "config/yaml_text.hpp"
 #include "core/presets.hpp"
 
 namespace oncegate::config {
@@ -55,6 +56,27 @@ void read_group(PolicyLayer& layer, Section& section, const std::string& group, 
         const Node* node = take(section, setting.path.substr(prefix.size()), setting.blank);
         if (node != nullptr) add_assignment(layer, setting, *node, problems);
     }
+}
+
+bool accepts(const Setting& setting, const Node& node) {
+    core::Policy scratch;
+    Problems unheard;
+    setting.read(node, unheard, scratch);
+    return unheard.count() == 0;
+}
+
+/// `in_flight: wait` gives a value where its group is expected: which of the group's keys could have been meant? Not
+/// one that takes any text.
+void refuse_bare_value(const Node& node, const std::string& group, Problems& problems) {
+    const std::string prefix = group + ".";
+    Node any_text = node;
+    any_text.text = "no-value-of-any-key";
+    for (const auto& setting : policy_settings()) {
+        if (!setting.path.starts_with(prefix) || !accepts(setting, node) || accepts(setting, any_text)) continue;
+        return problems.add(node, "a mapping is expected here; write " + group + ": { " +
+                                      setting.path.substr(prefix.size()) + ": " + yaml_text(node.text) + " }");
+    }
+    problems.add(node, "a mapping of keys is expected here");
 }
 
 std::vector<std::string> groups() {
@@ -130,6 +152,10 @@ PolicyLayer read_policy_layer(const Node& node, std::string title, Problems& pro
         const Node* inner = section.take(group);
         // `fingerprint` is both a row of its own (off) and a group; as a row it has been checked already.
         if (inner == nullptr || (group == "fingerprint" && inner->kind != Node::Kind::mapping)) continue;
+        if (inner->kind == Node::Kind::scalar) {
+            refuse_bare_value(*inner, group, problems);
+            continue;
+        }
         Section inner_section(*inner, problems);
         read_group(layer, inner_section, group, problems);
         inner_section.finish();

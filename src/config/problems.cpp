@@ -38,9 +38,6 @@ std::vector<ConfigError> Problems::sorted(const std::string& file) const {
     return errors;
 }
 
-namespace {
-
-/// Levenshtein's distance where swapping two neighbours counts once: the commonest slip of the fingers.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
     for (std::size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;
@@ -56,8 +53,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
     return cost[a.size()][b.size()];
 }
-
-}  // namespace
 
 std::string name_hint(std::string_view written, const std::vector<std::string>& known) {
     constexpr std::size_t longest_compared = 64;

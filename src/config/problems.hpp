@@ -57,6 +57,9 @@ class Problems {
     std::size_t count_ = 0;
 };
 
+/// Levenshtein's distance where swapping two neighbours counts once: the commonest slip of the fingers.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
 /// "; did you mean 'request_body'?" when one of `known` is near, else "; expected one of a, b, c" when they are few.
 std::string name_hint(std::string_view written, const std::vector<std::string>& known);
 

@@ -1,5 +1,7 @@
 // The rows of `scope` and `fingerprint.*`: whose key it is, and what makes two requests the same.
 
+#include <algorithm>
+
 #include "config/addresses.hpp"
 #include "config/policy_settings.hpp"
 #include "config/readers.hpp"
@@ -81,6 +83,18 @@ std::string name_fault(const Word<Kind>& word, const Written& written) {
     return {};
 }
 
+/// `Authorization` is a header's name, and none of the words is spelled like one.
+bool looks_like_a_field(const Written& written) {
+    return !written.has_name && core::is_token(written.kind) &&
+           std::any_of(written.kind.begin(), written.kind.end(),
+                       [](char c) { return c == '-' || (c >= 'A' && c <= 'Z'); });
+}
+
+std::string part_hint(const Written& written, const std::string& whole, const std::vector<std::string>& known) {
+    if (looks_like_a_field(written)) return "; did you mean 'header:" + whole + "'?";
+    return name_hint(written.kind, known);
+}
+
 template <class Part, class Kind>
 std::optional<Part> read_part(const Node& node, Problems& problems, const std::vector<Word<Kind>>& words) {
     const auto whole = text(node, problems);
@@ -98,7 +112,7 @@ std::optional<Part> read_part(const Node& node, Problems& problems, const std::v
         problems.add(node, "'" + *whole + "' " + fault);
         return std::nullopt;
     }
-    problems.add(node, "'" + *whole + "' is not known" + name_hint(written.kind, known));
+    problems.add(node, "'" + *whole + "' is not known" + part_hint(written, *whole, known));
     return std::nullopt;
 }
 
@@ -106,6 +120,10 @@ std::optional<Part> read_part(const Node& node, Problems& problems, const std::v
 template <class Part, class Kind>
 std::optional<std::vector<Part>> read_parts(const Node& node, Problems& problems,
                                             const std::vector<Word<Kind>>& words) {
+    if (node.kind == Node::Kind::scalar) {
+        problems.add(node, "a list is expected here; write " + yaml_texts({node.text}));
+        return std::nullopt;
+    }
     const auto before = problems.count();
     std::vector<Part> parts;
     for (const Node* item : items_of(node, problems)) {
@@ -147,8 +165,7 @@ std::string show_parts(const std::vector<Part>& parts) {
 
 std::string unsupported_scope(const Policy& policy) {
     return list_of(policy.scope, [](const ScopePart& part) {
-        return part.kind == ScopePart::Kind::jwt || part.kind == ScopePart::Kind::client_cert ||
-               part.kind == ScopePart::Kind::client_ip || part.kind == ScopePart::Kind::auth;
+        return part.kind == ScopePart::Kind::jwt || part.kind == ScopePart::Kind::auth;
     });
 }
 

@@ -35,9 +35,13 @@ std::optional<std::string> value_of(const ScopePart& part, const ScopeSource& so
             if (combined && combined->empty()) return std::nullopt;
             return combined;
         }
-        case ScopePart::Kind::jwt:
         case ScopePart::Kind::client_cert:
+            if (!source.client_cert || source.client_cert->empty()) return std::nullopt;
+            return std::string(*source.client_cert);
         case ScopePart::Kind::client_ip:
+            if (source.client_address.empty()) return std::nullopt;
+            return std::string(source.client_address);
+        case ScopePart::Kind::jwt:
         case ScopePart::Kind::auth: return std::nullopt;  // refused by the configuration so far
     }
     std::abort();

@@ -13,10 +13,12 @@
 
 namespace oncegate::core {
 
-/// What a scope part can be read from, beside the head.
+/// What a scope part can be read from, beside the head. The texts must outlive it.
 struct ScopeSource {
     std::string_view route;
     const RequestHead& head;
+    std::string_view client_address = {};                        ///< by client_address(); empty: not known
+    std::optional<std::string_view> client_cert = std::nullopt;  ///< by certificate_identity(); nothing: none was shown
 };
 
 /// One part's name ("header:Authorization") and value; an optional part that is absent has none.

@@ -11,6 +11,12 @@
 
 namespace oncegate::net {
 
+/// How read buffers go: those of the common size are kept for the next connection of the thread.
+struct BufferKeeper {
+    std::size_t capacity = 0;
+    void operator()(char* bytes) const;
+};
+
 class Connection {
  public:
     /// `count` is held for as long as the connection is.
@@ -19,6 +25,10 @@ class Connection {
 
     Stream& stream() { return *stream_; }
 
+    /// For a stream that is being layered on (TLS): taken out and put back with nothing buffered in between.
+    std::unique_ptr<Stream> release_stream() { return std::move(stream_); }
+    void adopt_stream(std::unique_ptr<Stream> stream) { stream_ = std::move(stream); }
+
     /// Bytes received and not yet consumed. Valid until the next fill() or trim(); consuming does not move them.
     std::string_view buffered() const { return {buffer_.get() + start_, end_ - start_}; }
     void consume(std::size_t bytes);
@@ -26,15 +36,18 @@ class Connection {
     /// Reads once and appends; at most `limit` bytes are held in all (no_buffer_space beyond).
     asio::awaitable<IoResult> fill(std::size_t limit);
 
-    /// Gives a large buffer back when it holds nothing, so that an idle connection stays small.
+    /// Gives the buffer back when it holds nothing, so that an idle connection stays small.
     void trim();
+
+    /// Waits without a buffer until there is something to read, or the end or a fault to be told of.
+    asio::awaitable<error_code> idle();
 
  private:
     void make_room(std::size_t limit);
 
     std::unique_ptr<Stream> stream_;
     OpenCount count_;
-    std::unique_ptr<char[]> buffer_;
+    std::unique_ptr<char[], BufferKeeper> buffer_;
     std::size_t capacity_ = 0;
     std::size_t start_ = 0;
     std::size_t end_ = 0;

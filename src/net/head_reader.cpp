@@ -85,7 +85,10 @@ asio::awaitable<HeadOr<core::RequestHead>> read_request_head(Connection& connect
     EndFinder finder;
     bool started = false;
     int skipped = 0;
-    if (connection.buffered().empty()) connection.trim();
+    if (connection.buffered().empty()) {
+        const auto error = co_await connection.idle();
+        if (error) co_return after(error, false);
+    }
     while (true) {
         if (!connection.buffered().empty() && !started) {
             started = true;

@@ -1,5 +1,5 @@
-// Stream over a TCP socket. One system call a message where the system allows it: writes are tried at once and only
-// wait when the socket is full, reads wait at once unless the last one showed that more is there.
+// Stream over a TCP or unix socket. One system call a message where the system allows it: writes are tried at once and
+// only wait when the socket is full, reads wait at once unless the last one showed that more is there.
 
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -8,6 +8,9 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
+#include <cstring>
+
+#include <optional>
 
 #include "net/deadline.hpp"
 #include "net/stream.hpp"
@@ -17,6 +20,7 @@ namespace oncegate::net {
 namespace {
 
 using asio::ip::tcp;
+using Socket = asio::generic::stream_protocol::socket;
 
 constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
@@ -29,14 +33,19 @@ bool would_block(const error_code& error) {
     return error == asio::error::would_block || error == asio::error::try_again;
 }
 
-std::string address_text(const tcp::socket& socket) {
+/// The peer, when it is one with an IP address.
+std::optional<asio::ip::address> address_of_peer(const Socket& socket) {
     error_code unknown;
     const auto peer = socket.remote_endpoint(unknown);
-    if (unknown) return {};
-    auto address = peer.address();
+    const int family = peer.data()->sa_family;
+    tcp::endpoint endpoint;
+    if (unknown || (family != AF_INET && family != AF_INET6) || peer.size() > endpoint.capacity()) return std::nullopt;
+    std::memcpy(endpoint.data(), peer.data(), peer.size());
+    endpoint.resize(peer.size());
+    const auto address = endpoint.address();
     if (address.is_v6() && address.to_v6().is_v4_mapped())
-        address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
-    return address.to_string();
+        return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
+    return address;
 }
 
 /// What is left of a gather write.
@@ -75,8 +84,10 @@ class Remaining {
 
 class PlainStream final : public Stream {
  public:
-    explicit PlainStream(tcp::socket socket)
-        : socket_(std::move(socket)), peer_address_(address_text(socket_)), deadline_(*this, socket_.get_executor()) {
+    explicit PlainStream(Socket socket) : socket_(std::move(socket)), deadline_(*this, socket_.get_executor()) {
+        const auto peer = address_of_peer(socket_);
+        if (!peer) return;
+        peer_address_ = peer->to_string();
         error_code ignored;  // a socket that the peer has reset already says so at the first read
         socket_.set_option(tcp::no_delay(true), ignored);
     }
@@ -120,7 +131,7 @@ class PlainStream final : public Stream {
             result.error = would_block(sent.error) ? error_code() : sent.error;
             if (!result.error) {
                 const auto expirations = deadline_.expirations();
-                const auto [error] = co_await socket_.async_wait(tcp::socket::wait_write, as_result);
+                const auto [error] = co_await socket_.async_wait(Socket::wait_write, as_result);
                 result.error = told_apart(error, expirations);
             }
             if (result.error) break;
@@ -138,12 +149,12 @@ class PlainStream final : public Stream {
 
     void close_sending() override {
         error_code ignored;
-        socket_.shutdown(tcp::socket::shutdown_send, ignored);
+        socket_.shutdown(Socket::shutdown_send, ignored);
     }
 
     void close() override {
         error_code ignored;
-        socket_.shutdown(tcp::socket::shutdown_both, ignored);
+        socket_.shutdown(Socket::shutdown_both, ignored);
         socket_.close(ignored);
         deadline_.clear();
     }
@@ -162,9 +173,28 @@ class PlainStream final : public Stream {
 
     std::uint64_t bytes_written() const override { return written_; }
     const std::string& peer_address() const override { return peer_address_; }
+    void announce_peer(std::string address) override { peer_address_ = std::move(address); }
     asio::any_io_executor executor() override { return socket_.get_executor(); }
 
+    IoResult try_read(asio::mutable_buffer into) override { return receive(into); }
+
+    IoResult try_write(asio::const_buffer from) override {
+        iovec piece{const_cast<void*>(from.data()), from.size()};
+        return send(&piece, 1);
+    }
+
+    asio::awaitable<error_code> wait_readable() override { return wait(Socket::wait_read); }
+    asio::awaitable<error_code> wait_writable() override { return wait(Socket::wait_write); }
+
  private:
+    asio::awaitable<error_code> wait(Socket::wait_type side) {
+        if (deadline_.passed()) co_return asio::error::timed_out;
+        const auto expirations = deadline_.expirations();
+        const auto [error] = co_await socket_.async_wait(side, as_result);
+        if (side == Socket::wait_read) more_expected_ = !error;  // the next read gets it without waiting again
+        co_return told_apart(error, expirations);
+    }
+
     IoResult receive(asio::mutable_buffer into) {
         IoResult result;
         ssize_t got = 0;
@@ -207,7 +237,7 @@ class PlainStream final : public Stream {
         return error;
     }
 
-    tcp::socket socket_;
+    Socket socket_;
     std::string peer_address_;
     Deadline deadline_;
     std::uint64_t written_ = 0;
@@ -217,7 +247,7 @@ class PlainStream final : public Stream {
 
 }  // namespace
 
-std::unique_ptr<Stream> make_plain_stream(asio::ip::tcp::socket socket) {
+std::unique_ptr<Stream> make_plain_stream(asio::generic::stream_protocol::socket socket) {
     return std::make_unique<PlainStream>(std::move(socket));
 }
 

@@ -1,7 +1,9 @@
 #include "net/resolver.hpp"
 
-#include <chrono>
+#include <algorithm>
+#include <boost/asio/ip/tcp.hpp>
 #include <list>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -14,17 +16,53 @@ namespace {
 using asio::ip::tcp;
 using clock = std::chrono::steady_clock;
 using Answer = boost::system::result<Resolver::Addresses, error_code>;
-using Waiter = async::OneShot<Answer>;
+using Waiter = async::OneShot<error_code>;
 
-constexpr std::size_t names_kept = 256;
+constexpr std::chrono::minutes last_answer_serves{10};  // while look-ups fail
+constexpr std::chrono::seconds aside_for{10};
 
-Resolver::Addresses unique_addresses(const tcp::resolver::results_type& results) {
+/// An IPv4 address in IPv6 clothes is the same peer as without.
+asio::ip::address plain(const asio::ip::address& address) {
+    if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address;
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
+}
+
+bool contains(const Resolver::Addresses& addresses, const asio::ip::address& address) {
+    return std::find(addresses.begin(), addresses.end(), address) != addresses.end();
+}
+
+Resolver::Addresses unique(const Resolver::Addresses& answered) {
     Resolver::Addresses addresses;
-    for (const auto& entry : results) {
-        const auto address = entry.endpoint().address();
-        if (std::find(addresses.begin(), addresses.end(), address) == addresses.end()) addresses.push_back(address);
+    for (const auto& address : answered) {
+        if (!contains(addresses, plain(address))) addresses.push_back(plain(address));
     }
     return addresses;
+}
+
+bool same_set(const Resolver::Addresses& one, const Resolver::Addresses& other) {
+    return one.size() == other.size() && std::all_of(one.begin(), one.end(), [&](const asio::ip::address& address) {
+               return contains(other, address);
+           });
+}
+
+std::optional<asio::ip::address> literal(const std::string& host) {
+    error_code not_literal;
+    const auto address = asio::ip::make_address(host, not_literal);
+    if (not_literal) return std::nullopt;
+    return address;
+}
+
+/// The system's resolver. A call that nobody waits for any more still ends on Asio's thread.
+Resolver::LookUp ask_the_system(const asio::any_io_executor& executor) {
+    return [resolver = std::make_shared<tcp::resolver>(executor)](const std::string& host,
+                                                                  Resolver::Answered answered) {
+        resolver->async_resolve(
+            host, "", [answered = std::move(answered)](error_code error, const tcp::resolver::results_type& results) {
+                Resolver::Addresses addresses;
+                for (const auto& entry : results) addresses.push_back(entry.endpoint().address());
+                answered(error, std::move(addresses));
+            });
+    };
 }
 
 /// Takes the waiter off the list however its coroutine ends.
@@ -42,73 +80,111 @@ class Enrolled {
 
 }  // namespace
 
-struct Resolver::State {
-    struct Name {
-        Addresses addresses;
-        clock::time_point fresh_until{};
-        bool asked = false;  ///< a look-up is under way
-        std::list<Waiter*> waiters;
+struct Resolver::Name {
+    struct Aside {
+        asio::ip::address address;
+        clock::time_point until;
     };
 
-    State(const asio::any_io_executor& executor, milliseconds keep_for) : resolver(executor), keep(keep_for) {}
+    /// The addresses, each time beginning with the next, those set aside last.
+    Addresses in_turn(clock::time_point now) {
+        Addresses ordered = known.addresses_;
+        const auto first = static_cast<std::ptrdiff_t>(turn++ % ordered.size());
+        std::rotate(ordered.begin(), ordered.begin() + first, ordered.end());
+        std::erase_if(aside, [&](const Aside& one) { return one.until <= now; });
+        std::stable_partition(ordered.begin(), ordered.end(), [&](const asio::ip::address& address) {
+            return std::none_of(aside.begin(), aside.end(), [&](const Aside& one) { return one.address == address; });
+        });
+        return ordered;
+    }
+
+    bool serves(clock::time_point now) const {
+        return !known.addresses_.empty() && now < known.answered_at_ + last_answer_serves;
+    }
+
+    Known known;
+    bool asked = false;  ///< a look-up is under way
+    std::size_t turn = 0;
+    std::vector<Aside> aside;
+    std::list<Waiter*> waiters;
+};
+
+/// The map's nodes stay where they are: names are never removed.
+struct Resolver::State {
+    State(const asio::any_io_executor& on, milliseconds keep_for, LookUp with)
+        : executor(on), keep(keep_for), look_up(with ? std::move(with) : ask_the_system(on)) {}
 
     static void ask(const std::shared_ptr<State>& self, const std::string& host, Name& name) {
         name.asked = true;
-        // Asio asks the system on a thread of its own; a call that nobody waits for any more still ends there.
-        self->resolver.async_resolve(host, "",
-                                     [self, &name](error_code error, const tcp::resolver::results_type& results) {
-                                         self->on_answer(name, error, results);
-                                     });
-    }
-
-    void on_answer(Name& name, error_code error, const tcp::resolver::results_type& results) {
-        name.asked = false;
-        if (!error) name.addresses = unique_addresses(results);
-        if (!error && name.addresses.empty()) error = asio::error::host_not_found;
-        if (!error) name.fresh_until = clock::now() + keep;
-        for (Waiter* waiter : name.waiters) {
-            if (error) {
-                waiter->set(Answer(error));
-            } else {
-                waiter->set(Answer(name.addresses));
-            }
-        }
-    }
-
-    /// Nodes of the map stay where they are while they are in use: only idle, stale ones go.
-    void forget_old() {
-        if (names.size() < names_kept) return;
-        const auto now = clock::now();
-        std::erase_if(names, [&](const auto& entry) {
-            return !entry.second.asked && entry.second.waiters.empty() && entry.second.fresh_until <= now;
+        name.known.asked_at_ = clock::now();
+        self->look_up(host, [self, &name](error_code error, const Addresses& addresses) {
+            on_answer(name, error, unique(addresses));
         });
     }
 
-    tcp::resolver resolver;
+    static void on_answer(Name& name, error_code error, Addresses addresses) {
+        name.asked = false;
+        if (!error && addresses.empty()) error = asio::error::host_not_found;
+        if (!error) {
+            if (!same_set(addresses, name.known.addresses_)) ++name.known.version_;
+            name.known.addresses_ = std::move(addresses);
+            name.known.answered_at_ = clock::now();
+        }
+        for (Waiter* waiter : name.waiters) waiter->set(error);
+    }
+
+    asio::any_io_executor executor;
     milliseconds keep;
+    LookUp look_up;
     std::unordered_map<std::string, Name> names;
 };
 
-Resolver::Resolver(asio::any_io_executor executor, milliseconds keep)
-    : state_(std::make_shared<State>(executor, keep)) {}
+Resolver::Resolver(asio::any_io_executor executor, milliseconds keep, LookUp look_up)
+    : state_(std::make_shared<State>(executor, keep, std::move(look_up))) {}
 
-Resolver::~Resolver() { state_->resolver.cancel(); }
+Resolver::~Resolver() {
+    // Look-ups under way hold the state: letting go of the function ends them, or leaves them to nobody.
+    state_->look_up = nullptr;
+}
+
+bool Resolver::Known::covers(const std::string& address) const {
+    const auto parsed = literal(address);
+    return parsed && contains(addresses_, plain(*parsed));
+}
 
 asio::awaitable<Answer> Resolver::resolve(std::string host, milliseconds limit) {
-    error_code not_literal;
-    const auto literal = asio::ip::make_address(host, not_literal);
-    if (!not_literal) co_return Answer(Addresses{literal});
+    if (const auto address = literal(host)) co_return Answer(Addresses{*address});
 
     const auto state = state_;
-    state->forget_old();
-    State::Name& name = state->names[host];
-    if (clock::now() < name.fresh_until) co_return Answer(name.addresses);
+    Name& name = state->names[host];
+    const auto now = clock::now();
+    const bool serves = name.serves(now);
+    if (serves && now < name.known.answered_at_ + state->keep) co_return Answer(name.in_turn(now));
     if (!name.asked) State::ask(state, host, name);
-    Waiter waiter(state->resolver.get_executor());
+    Waiter waiter(state->executor);
     const Enrolled enrolled(name.waiters, waiter);
-    auto answer = co_await waiter.get_within(limit);
-    if (!answer) co_return Answer(error_code(asio::error::timed_out));
-    co_return std::move(*answer);
+    const milliseconds patience = serves ? limit / 2 : limit;
+    const auto failed = co_await waiter.get_within(patience);
+    if (serves || (failed && !*failed)) co_return Answer(name.in_turn(now));
+    co_return Answer(failed ? *failed : error_code(asio::error::timed_out));
+}
+
+void Resolver::set_aside(const std::string& host, const asio::ip::address& address) {
+    const auto found = state_->names.find(host);
+    if (found == state_->names.end()) return;
+    auto& aside = found->second.aside;
+    std::erase_if(aside, [&](const Name::Aside& one) { return one.address == address; });
+    aside.push_back({address, clock::now() + aside_for});
+}
+
+const Resolver::Known* Resolver::known(const std::string& host) {
+    if (literal(host)) return nullptr;
+    return &state_->names[host].known;
+}
+
+void Resolver::refresh(const std::string& host) {
+    Name& name = state_->names[host];
+    if (!name.asked) State::ask(state_, host, name);
 }
 
 }  // namespace oncegate::net

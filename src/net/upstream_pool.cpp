@@ -1,14 +1,14 @@
 #include "net/upstream_pool.hpp"
 
 #include <algorithm>
-#include <boost/asio/steady_timer.hpp>
+#include <array>
 #include <boost/asio/use_awaitable.hpp>
 #include <list>
 #include <utility>
 
 #include "async/one_shot.hpp"
 #include "net/connector.hpp"
-#include "net/resolver.hpp"
+#include "net/idle_connections.hpp"
 
 namespace oncegate::net {
 
@@ -20,27 +20,37 @@ using Taken = boost::system::result<PooledConnection, NoConnection>;
 /// More requests than this waiting for a connection are turned away at once.
 constexpr std::size_t waiting_max = 4096;
 
+/// A connection is left before the server leaves it: its last answer and our next request must not cross.
+constexpr std::chrono::seconds a_second_less{1};
+constexpr std::chrono::seconds longest_hint{std::chrono::hours(24)};
+
 struct Granted {};
 
-NoConnection reason(ConnectFault fault) {
+NoConnection::Kind kind_of(ConnectFault::Kind fault) {
     switch (fault) {
-        case ConnectFault::unresolved: return NoConnection::unresolved;
-        case ConnectFault::refused: return NoConnection::refused;
-        case ConnectFault::timed_out: return NoConnection::timed_out;
+        case ConnectFault::Kind::unresolved: return NoConnection::Kind::unresolved;
+        case ConnectFault::Kind::refused: return NoConnection::Kind::refused;
+        case ConnectFault::Kind::timed_out: return NoConnection::Kind::timed_out;
+        case ConnectFault::Kind::tls_failed: return NoConnection::Kind::tls_failed;
     }
     std::abort();
 }
 
+std::string name_of(const UpstreamServer& server) {
+    return server.unix_path.empty() ? server.authority : std::string("unix:").append(server.unix_path);
+}
+
+NoConnection exhausted() { return {NoConnection::Kind::exhausted, {}, "every connection is in use"}; }
+
 }  // namespace
 
 struct UpstreamPool::State {
-    struct Idle {
-        std::unique_ptr<Connection> connection;
-        clock::time_point since;
-    };
     struct Server {
         UpstreamServer address;
-        std::vector<Idle> idle;  ///< the last one given back is the first taken: the others may grow old and close
+        const Resolver::Known* name = nullptr;  ///< null for what needs no look-up
+        std::uint64_t names_seen = 0;           ///< version of the answer that idle connections agree with
+        std::uint64_t falls_seen = 0;
+        std::size_t in_use = 0;
     };
     using Waiter = async::OneShot<Granted>;
 
@@ -84,10 +94,42 @@ struct UpstreamPool::State {
         bool claimed_ = false;
     };
 
+    /// First those that are well. Everyone else only when nobody was.
+    enum class Whom : std::uint8_t { admitted, everyone };
+    static constexpr std::array<Whom, 2> whom_to_try{Whom::admitted, Whom::everyone};
+
+    /// Counts a server as in use while a connection to it is being made.
+    class Making {
+     public:
+        explicit Making(Server& server) : server_(server) { ++server_.in_use; }
+        ~Making() { --server_.in_use; }
+        Making(const Making&) = delete;
+        Making& operator=(const Making&) = delete;
+
+     private:
+        Server& server_;
+    };
+
     State(asio::any_io_executor on, UpstreamOptions with)
-        : executor(std::move(on)), options(std::move(with)), resolver(executor), sweep(executor) {
+        : executor(std::move(on)),
+          options(std::move(with)),
+          connector(executor, connector_options()),
+          idle(executor, options.servers.size()) {
         options.max_connections = std::max<std::size_t>(options.max_connections, 1);
-        for (const auto& address : options.servers) servers.push_back(Server{address, {}});
+        for (const auto& address : options.servers) {
+            Server server;
+            server.address = address;
+            if (address.unix_path.empty()) server.name = connector.resolver().known(address.host);
+            servers.push_back(std::move(server));
+        }
+    }
+
+    ConnectorOptions connector_options() const {
+        ConnectorOptions result;
+        result.tls = options.tls;
+        result.tls_server_name = options.tls_server_name;
+        result.look_up = options.look_up;
+        return result;
     }
 
     void free_slot() {
@@ -99,87 +141,93 @@ struct UpstreamPool::State {
         --in_use;
     }
 
-    std::size_t idle_count() const {
-        std::size_t count = 0;
-        for (const auto& server : servers) count += server.idle.size();
-        return count;
+    bool usable(std::size_t server, clock::time_point now) const {
+        return !options.health || options.health->usable(server, now);
+    }
+    bool admit(std::size_t server, clock::time_point now) {
+        return !options.health || options.health->admit(server, now);
     }
 
-    std::unique_ptr<Connection> reuse(Server& server);
-    void close_oldest_idle();
-    void close_idle_before(clock::time_point limit);
-    void close_all_idle() { close_idle_before(clock::time_point::max()); }
-    clock::time_point oldest_idle() const;
-    void arm_sweep();
+    /// Servers in the order in which they are to be tried.
+    std::size_t in_turn(std::size_t offset) const { return (next_server + offset) % servers.size(); }
+    std::optional<std::size_t> preferred(clock::time_point now) const;
+    std::vector<std::size_t> by_preference() const;
+    void had_its_turn(std::size_t server) { next_server = server + 1; }
+
+    void close_fallen();
+    void follow_name(std::size_t server, clock::time_point now);
+    asio::awaitable<std::unique_ptr<Connection>> make(std::size_t server, NoConnection& why);
 
     asio::any_io_executor executor;
     UpstreamOptions options;
+    Connector connector;
+    IdleConnections idle;
     std::vector<Server> servers;
-    Resolver resolver;
     std::list<Waiter> waiting;
     std::size_t in_use = 0;       ///< connections handed out or being made
     std::size_t next_server = 0;  ///< round robin
+    std::uint64_t falls_seen = 0;
     bool shut = false;
-    asio::steady_timer sweep;
-    bool sweeping = false;
-    std::shared_ptr<State*> self =
-        std::make_shared<State*>(this);  ///< tells the sweep's handler whether the pool is still there
 };
 
-/// The youngest idle connection that is still good; the others found on the way are closed (R130).
-std::unique_ptr<Connection> UpstreamPool::State::reuse(Server& server) {
-    const auto too_old = clock::now() - options.idle;
-    while (!server.idle.empty()) {
-        Idle candidate = std::move(server.idle.back());
-        server.idle.pop_back();
-        if (candidate.since > too_old && candidate.connection->stream().is_quiet())
-            return std::move(candidate.connection);
-        candidate.connection->stream().close();
+/// The server to try first; none when no server is usable.
+std::optional<std::size_t> UpstreamPool::State::preferred(clock::time_point now) const {
+    std::optional<std::size_t> best;
+    for (std::size_t offset = 0; offset < servers.size(); ++offset) {
+        const std::size_t server = in_turn(offset);
+        if (!usable(server, now)) continue;
+        if (options.balance == Balance::round_robin) return server;
+        if (!best || servers[server].in_use < servers[*best].in_use) best = server;
     }
-    return nullptr;
+    return best;
 }
 
-clock::time_point UpstreamPool::State::oldest_idle() const {
-    auto oldest = clock::time_point::max();
-    for (const auto& server : servers) {
-        if (!server.idle.empty()) oldest = std::min(oldest, server.idle.front().since);
+std::vector<std::size_t> UpstreamPool::State::by_preference() const {
+    std::vector<std::size_t> order(servers.size());
+    for (std::size_t offset = 0; offset < order.size(); ++offset) order[offset] = in_turn(offset);
+    if (options.balance == Balance::least_requests) {
+        std::stable_sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
+            return servers[one].in_use < servers[other].in_use;
+        });
     }
-    return oldest;
+    return order;
 }
 
-void UpstreamPool::State::close_oldest_idle() {
-    const auto oldest = oldest_idle();
-    for (auto& server : servers) {
-        if (server.idle.empty() || server.idle.front().since != oldest) continue;
-        server.idle.front().connection->stream().close();
-        server.idle.erase(server.idle.begin());
-        return;
-    }
-}
-
-void UpstreamPool::State::close_idle_before(clock::time_point limit) {
-    for (auto& server : servers) {
-        const auto young =
-            std::find_if(server.idle.begin(), server.idle.end(), [&](const Idle& idle) { return idle.since > limit; });
-        for (auto idle = server.idle.begin(); idle != young; ++idle) idle->connection->stream().close();
-        server.idle.erase(server.idle.begin(), young);
+/// Closes the idle connections of servers that went down or were ejected since the last look.
+void UpstreamPool::State::close_fallen() {
+    if (!options.health || options.health->falls() == falls_seen) return;
+    falls_seen = options.health->falls();
+    for (std::size_t server = 0; server < servers.size(); ++server) {
+        const auto falls = options.health->falls(server);
+        if (std::exchange(servers[server].falls_seen, falls) != falls) idle.close_all_of(server);
     }
 }
 
-/// One timer for all idle connections, armed for the oldest and only while there are any.
-void UpstreamPool::State::arm_sweep() {
-    if (sweeping || shut) return;
-    const auto oldest = oldest_idle();
-    if (oldest == clock::time_point::max()) return;
-    sweeping = true;
-    sweep.expires_at(oldest + options.idle);
-    sweep.async_wait([alive = std::weak_ptr<State*>(self)](error_code) {
-        const auto state = alive.lock();
-        if (!state) return;
-        (*state)->sweeping = false;
-        (*state)->close_idle_before(clock::now() - (*state)->options.idle);
-        (*state)->arm_sweep();
-    });
+/// Has the name looked up again when that is due, and closes idle connections to addresses that it no longer has.
+void UpstreamPool::State::follow_name(std::size_t index, clock::time_point now) {
+    Server& server = servers[index];
+    if (server.name == nullptr) return;
+    if (now - server.name->asked_at() > options.look_up_every && !shut)
+        connector.resolver().refresh(server.address.host);
+    if (server.name->version() == server.names_seen) return;
+    server.names_seen = server.name->version();
+    idle.close_if(index,
+                  [&](Connection& connection) { return !server.name->covers(connection.stream().peer_address()); });
+}
+
+asio::awaitable<std::unique_ptr<Connection>> UpstreamPool::State::make(std::size_t index, NoConnection& why) {
+    Server& server = servers[index];
+    while (in_use + idle.size() > options.max_connections) idle.close_oldest();
+    const Making making(server);
+    auto stream = co_await connector.connect(server.address, options.connect);
+    if (stream) co_return std::make_unique<Connection>(std::move(*stream), OpenCount(options.open));
+    const auto fault = stream.error();
+    if (options.health && !fault.is_local()) options.health->failed(index, clock::now());
+    why.kind = kind_of(fault.kind);
+    why.cause = fault.cause;
+    why.text = name_of(server.address);
+    why.text.append(": ").append(fault.text());
+    co_return nullptr;
 }
 
 UpstreamPool::UpstreamPool(asio::any_io_executor executor, UpstreamOptions options)
@@ -187,70 +235,122 @@ UpstreamPool::UpstreamPool(asio::any_io_executor executor, UpstreamOptions optio
 
 UpstreamPool::~UpstreamPool() = default;
 
+PooledConnection UpstreamPool::handed_out(std::size_t index, std::unique_ptr<Connection> connection,
+                                          std::uint64_t names) {
+    State::Server& server = state_->servers[index];
+    ++server.in_use;
+    PooledConnection taken;
+    taken.pool_ = this;
+    taken.connection_ = std::move(connection);
+    taken.server_ = &server.address;
+    taken.index_ = index;
+    taken.names_ = names;
+    taken.written_before_ = taken.connection_->stream().bytes_written();
+    return taken;
+}
+
+std::optional<PooledConnection> UpstreamPool::try_take() {
+    State& state = *state_;
+    if (state.idle.size() == 0 || state.in_use >= state.options.max_connections) return std::nullopt;
+    const auto now = clock::now();
+    state.close_fallen();
+    const std::size_t server = state.preferred(now).value_or(state.in_turn(0));
+    state.follow_name(server, now);
+    auto connection = state.idle.take(server, now);
+    if (!connection) return std::nullopt;
+    state.admit(server, now);
+    state.had_its_turn(server);
+    ++state.in_use;
+    std::optional<PooledConnection> taken(handed_out(server, std::move(connection), state.servers[server].names_seen));
+    taken->reused_ = true;
+    return taken;
+}
+
+/// From the server, for a slot that is held: an idle connection or a new one.
+asio::awaitable<std::optional<PooledConnection>> UpstreamPool::take_from(std::size_t server, NoConnection& why) {
+    State& state = *state_;
+    const auto now = clock::now();
+    state.follow_name(server, now);
+    // A name that changes while the connection is being made is noticed when it is given back.
+    const auto names = state.servers[server].names_seen;
+    auto connection = state.idle.take(server, now);
+    const bool reused = connection != nullptr;
+    if (!reused) connection = co_await state.make(server, why);
+    if (!connection) co_return std::nullopt;
+    std::optional<PooledConnection> taken(handed_out(server, std::move(connection), names));
+    taken->reused_ = reused;
+    co_return taken;
+}
+
 asio::awaitable<Taken> UpstreamPool::take() {
+    if (auto idle = try_take()) co_return std::move(*idle);
     State& state = *state_;
     if (state.in_use < state.options.max_connections) {
         ++state.in_use;
     } else {
-        if (state.waiting.size() >= waiting_max) co_return NoConnection::exhausted;
+        if (state.waiting.size() >= waiting_max) co_return exhausted();
         State::Place place(state);
-        if (!co_await place.granted(state.options.connect)) co_return NoConnection::exhausted;
+        if (!co_await place.granted(state.options.connect)) co_return exhausted();
     }
     State::Slot slot(state);
+    state.close_fallen();
 
-    PooledConnection taken;
-    NoConnection why = NoConnection::unresolved;
-    const std::size_t first = state.next_server++;
-    for (std::size_t tries = 0; tries < state.servers.size() && !taken.connection_; ++tries) {
-        State::Server& server = state.servers[(first + tries) % state.servers.size()];
-        taken.server_ = &server.address;
-        taken.connection_ = state.reuse(server);
-        taken.reused_ = taken.connection_ != nullptr;
-        if (taken.reused_) break;
-        while (state.in_use + state.idle_count() > state.options.max_connections) state.close_oldest_idle();
-        auto stream = co_await connect(state.resolver, server.address.host, server.address.port, state.options.connect);
-        if (stream) {
-            taken.connection_ = std::make_unique<Connection>(std::move(*stream), OpenCount(state.options.open));
-        } else {
-            why = reason(stream.error());
+    NoConnection why;
+    const auto order = state.by_preference();
+    std::size_t tried = 0;
+    for (const State::Whom whom : State::whom_to_try) {
+        for (const std::size_t server : order) {
+            if (whom == State::Whom::admitted && !state.admit(server, clock::now())) continue;
+            if (tried++ == 0) state.had_its_turn(server);
+            auto taken = co_await take_from(server, why);
+            if (!taken) continue;
+            slot.keep();
+            co_return std::move(*taken);
         }
+        if (tried != 0) break;
     }
-    if (!taken.connection_) co_return why;
-    slot.keep();
-    taken.pool_ = this;
-    taken.written_before_ = taken.connection_->stream().bytes_written();
-    co_return std::move(taken);
+    co_return why;
 }
 
-std::size_t UpstreamPool::idle() const { return state_->idle_count(); }
+std::size_t UpstreamPool::idle() const { return state_->idle.size(); }
 
 std::size_t UpstreamPool::in_use() const { return state_->in_use; }
 
 void UpstreamPool::shut_down() {
     state_->shut = true;
-    state_->close_all_idle();
-    state_->sweep.cancel();
+    state_->idle.close_all();
 }
 
-void UpstreamPool::end_use(std::unique_ptr<Connection> connection, const UpstreamServer* server, Reuse reuse) {
+void UpstreamPool::end_use(PooledConnection& used) {
+    used.connection_->stream().close();
+    used.connection_.reset();
+    --state_->servers[used.index_].in_use;
+    state_->free_slot();
+}
+
+void UpstreamPool::take_back(PooledConnection& used, std::optional<std::chrono::seconds> server_idle) {
     State& state = *state_;
+    State::Server& server = state.servers[used.index_];
+    milliseconds keep = state.options.idle;
+    if (server_idle) keep = std::min<milliseconds>(keep, std::clamp(*server_idle, a_second_less, longest_hint) - a_second_less);
+    Connection& connection = *used.connection_;
+    const bool moved_away = server.name != nullptr && server.name->version() != used.names_ &&
+                            !server.name->covers(connection.stream().peer_address());
     // Bytes behind the final response belong to nothing that was asked for (R130).
-    if (reuse == Reuse::no || state.shut || !connection->buffered().empty()) {
-        connection->stream().close();
-        state.free_slot();
+    if (state.shut || keep <= milliseconds::zero() || moved_away || !connection.buffered().empty()) {
+        end_use(used);
         return;
     }
-    connection->stream().no_deadline();
-    connection->trim();
-    const auto home = std::find_if(state.servers.begin(), state.servers.end(),
-                                   [&](const State::Server& candidate) { return &candidate.address == server; });
-    home->idle.push_back(State::Idle{std::move(connection), clock::now()});
-    state.arm_sweep();
+    connection.stream().no_deadline();
+    connection.trim();
+    const auto now = clock::now();
+    state.idle.put(used.index_, std::move(used.connection_), now, now + keep);
+    --server.in_use;
     state.free_slot();
 }
 
 PooledConnection::~PooledConnection() {
-    if (connection_) pool_->end_use(std::move(connection_), server_, UpstreamPool::Reuse::no);
+    if (connection_) pool_->end_use(*this);
 }
 
 PooledConnection& PooledConnection::operator=(PooledConnection&& other) noexcept {
@@ -258,6 +358,8 @@ PooledConnection& PooledConnection::operator=(PooledConnection&& other) noexcept
     std::swap(pool_, other.pool_);
     std::swap(connection_, other.connection_);
     std::swap(server_, other.server_);
+    std::swap(index_, other.index_);
+    std::swap(names_, other.names_);
     std::swap(written_before_, other.written_before_);
     std::swap(reused_, other.reused_);
     return *this;
@@ -265,6 +367,16 @@ PooledConnection& PooledConnection::operator=(PooledConnection&& other) noexcept
 
 std::uint64_t PooledConnection::bytes_sent() const { return connection_->stream().bytes_written() - written_before_; }
 
-void PooledConnection::give_back() && { pool_->end_use(std::move(connection_), server_, UpstreamPool::Reuse::yes); }
+void PooledConnection::answered() {
+    if (const auto& health = pool_->state_->options.health) health->answered(index_);
+}
+
+void PooledConnection::failed() {
+    if (const auto& health = pool_->state_->options.health) health->failed(index_, clock::now());
+}
+
+void PooledConnection::give_back(std::optional<std::chrono::seconds> server_idle) && {
+    pool_->take_back(*this, server_idle);
+}
 
 }  // namespace oncegate::net

@@ -10,9 +10,9 @@
 
 namespace oncegate::proxy {
 
-/// `unix_ms`: when the request was over. Pure, for tests.
-std::string json_line(const Report& report, std::int64_t unix_ms);
-std::string text_line(const Report& report, std::int64_t unix_ms);
+/// Appends one line without its end. `unix_ms`: when the request was over. No I/O, for tests.
+void append_json_line(std::string& out, const Report& report, std::int64_t unix_ms);
+void append_text_line(std::string& out, const Report& report, std::int64_t unix_ms);
 
 /// Any thread.
 class AccessLog {
@@ -21,6 +21,8 @@ class AccessLog {
     explicit AccessLog(const config::Log& options);
     ~AccessLog();
 
+    /// The line is kept until enough are there or flush() is called: whoever owns the log calls it a few times a
+    /// second, and at the end.
     void write(const Report& report);
     void flush();
 

@@ -9,30 +9,26 @@
 #include "core/classify.hpp"
 #include "net/body_reader.hpp"
 #include "net/body_spill.hpp"
+#include "net/head_reader.hpp"
 #include "net/upstream_pool.hpp"
-#include "proxy/client_side.hpp"
-#include "proxy/worker.hpp"
+#include "proxy/body_sender.hpp"
+#include "proxy/request.hpp"
 
 namespace oncegate::proxy {
 
 template <class T>
 using Reached = boost::system::result<T, core::Failure>;
 
-/// More interim responses than this are not a dialogue but a fault.
-inline constexpr int interim_max = 32;
-
-/// Whether the upstream's connection may carry another request after this response. Not when the response announces
-/// content that by its status it cannot have (RFC 9110 §8.6): what follows could be taken for the next answer (R130).
-bool connection_stays(const core::ResponseHead& head, const core::Framing& framing);
-
-/// Lives in its exchange's frame; used once.
+/// Lives in its exchange's frame; used once. Must be ended before it is destroyed.
 class Attempt {
  public:
-    Attempt(Worker& worker, std::size_t upstream) : worker_(worker), upstream_(upstream) {}
+    explicit Attempt(Request& request) : request_(request) {}
 
-    /// Sends head and body and reads the final response head. Interim responses go to the client on the way (R77).
+    /// Sends head and body and reads the final response head. Interim responses go to the client on the way (R77). An
+    /// upstream that answers before it has read the whole body is heard; the rest is sent while its response is read.
+    /// `body` must outlive the attempt.
     boost::asio::awaitable<Reached<core::ResponseHead>> forward(core::RequestHead head, core::Framing framing,
-                                                                const net::BodySpill& body, ClientSide& client);
+                                                                const net::BodySpill& body);
 
     /// The response's body, once forward() has given its head.
     net::BodyReader& body() { return *body_; }
@@ -42,22 +38,26 @@ class Attempt {
     boost::asio::awaitable<Reached<std::string_view>> next_piece();
 
     /// Gives the connection back when it can carry another request. After the body is finished.
-    void finish();
+    boost::asio::awaitable<void> finish();
+
+    /// Nothing of it runs any more. Whatever happened before, and more than once if need be.
+    boost::asio::awaitable<void> end();
 
     std::uint64_t bytes_sent() const { return connection_ ? connection_->bytes_sent() : 0; }
 
  private:
-    boost::asio::awaitable<net::IoResult> send(const core::RequestHead& head, const core::Framing& framing,
-                                               const net::BodySpill& body);
-    boost::asio::awaitable<Reached<core::ResponseHead>> read_head(std::string_view method, ClientSide& client);
+    boost::asio::awaitable<bool> connect();
+    boost::asio::awaitable<net::error_code> send(const core::RequestHead& head, const core::Framing& framing,
+                                                 const net::BodySpill& body);
+    boost::asio::awaitable<net::HeadOr<core::ResponseHead>> read_head(std::string_view method);
     core::Failure failure(core::Failure::Cause cause) const { return core::Failure{cause, bytes_sent()}; }
-    const config::Upstream& options() const { return worker_.shared.config.upstreams[upstream_]; }
 
-    Worker& worker_;
-    std::size_t upstream_;
+    Request& request_;
     std::optional<net::PooledConnection> connection_;
+    std::optional<BodySender> sender_;  ///< of a large body; none: it was sent when the head was awaited
     std::optional<net::BodyReader> body_;
     core::Framing response_framing_;
+    std::optional<std::chrono::seconds> kept_;  ///< as the upstream says of the connection
     bool reusable_ = false;
 };
 

@@ -25,6 +25,14 @@ bool expects_continue(const core::RequestHead& request, core::Framing framing) {
     return expect && core::iequals(*expect, "100-continue");
 }
 
+core::Peer peer_of(net::Stream& stream, const std::vector<core::Network>& trusted) {
+    core::Peer peer;
+    peer.address = stream.peer_address();
+    peer.scheme = stream.encrypted() ? "https" : "http";
+    peer.trust = core::is_among(peer.address, trusted) ? core::Peer::Trust::trusted : core::Peer::Trust::none;
+    return peer;
+}
+
 bool has_content(std::string_view method, int status) {
     return method != "HEAD" && status != 204 && status != 304 && status >= 200;
 }
@@ -55,45 +63,61 @@ core::Framing declared_framing(const core::Fields& fields) {
 }
 
 ClientSide::ClientSide(net::Connection& connection, const core::RequestHead& request, core::Framing framing,
-                       const config::Timeouts& timeouts, const std::atomic<bool>& draining)
+                       const config::Server& server, const std::atomic<bool>& draining)
     : connection_(connection),
       request_(request),
       framing_(framing),
-      timeouts_(timeouts),
+      server_(server),
       draining_(draining),
-      body_(connection, framing, timeouts.body_idle),
+      peer_(peer_of(connection.stream(), server.trusted_proxies)),
+      body_(connection, framing, server.timeouts.body_idle),
       persistence_(persistence_of(request)),
       written_before_(connection.stream().bytes_written()),
       awaits_continue_(expects_continue(request, framing)) {}
 
 std::uint64_t ClientSide::bytes_out() const { return connection_.stream().bytes_written() - written_before_; }
 
+/// With the socket goes what the system still holds for a client that does not read; and where the end of the connection
+/// is the end of the body, an orderly one would make a whole answer of what is not.
 void ClientSide::note(const net::IoResult& written) {
-    if (written.error) gone_ = true;
+    if (!written.error || gone_) return;
+    gone_ = true;
+    connection_.stream().reset();
+}
+
+asio::awaitable<void> ClientSide::write_now(std::string_view bytes) {
+    const std::array<asio::const_buffer, 1> pieces{asio::buffer(bytes)};
+    connection_.stream().deadline(server_.timeouts.write_idle);
+    note(co_await connection_.stream().write(pieces));
 }
 
 asio::awaitable<void> ClientSide::invite_body() {
     if (!awaits_continue_) co_return;
     awaits_continue_ = false;
-    constexpr std::string_view line = "HTTP/1.1 100 Continue\r\n\r\n";
-    const std::array<asio::const_buffer, 1> pieces{asio::buffer(line)};
-    connection_.stream().deadline(timeouts_.write_idle);
-    note(co_await connection_.stream().write(pieces));
+    invited_ = true;
+    co_await write_now("HTTP/1.1 100 Continue\r\n\r\n");
 }
 
 asio::awaitable<void> ClientSide::interim(const core::ResponseHead& head) {
-    if (request_.version == core::HttpVersion::http10 || gone_) co_return;
+    if (request_.version == core::HttpVersion::http10 || gone_ || (head.status == 100 && invited_)) co_return;
+    interim_sent_ = true;
     const auto text = net::response_head_bytes(head, {}, request_.version, net::Persistence::keep_alive);
-    const std::array<asio::const_buffer, 1> pieces{asio::buffer(text)};
-    connection_.stream().deadline(timeouts_.write_idle);
-    note(co_await connection_.stream().write(pieces));
+    co_await write_now(text);
+}
+
+asio::awaitable<void> ClientSide::switch_protocols(const core::ResponseHead& head) {
+    status_ = head.status;
+    persistence_ = net::Persistence::close;
+    const auto text = net::response_head_bytes(head, {}, request_.version, net::Persistence::keep_alive);
+    co_await write_now(text);
 }
 
 std::string ClientSide::head_bytes(const core::ResponseHead& head, core::Framing framing) {
     status_ = head.status;
     // A client that still waits for 100 may or may not send its body after this answer: nothing that follows can be
-    // read safely.
-    if (awaits_continue_ || draining_ || framing.kind == core::Framing::Kind::until_close) {
+    // read safely. And what is too much to be read off ends the connection.
+    const bool much_unread = framing_.kind == core::Framing::Kind::length && framing_.bytes > drain_bytes_max && !body_.finished();
+    if (awaits_continue_ || draining_ || much_unread || framing.kind == core::Framing::Kind::until_close) {
         persistence_ = net::Persistence::close;
     }
     return net::response_head_bytes(head, framing, request_.version, persistence_);
@@ -107,7 +131,7 @@ asio::awaitable<void> ClientSide::send(core::ResponseHead head, std::string_view
     const auto text = head_bytes(head, framing);
     if (gone_) co_return;
     std::array<asio::const_buffer, 2> pieces{asio::buffer(text), asio::buffer(body)};
-    connection_.stream().deadline(timeouts_.write_idle);
+    connection_.stream().deadline(server_.timeouts.write_idle);
     note(co_await connection_.stream().write(std::span(pieces).first(content && !body.empty() ? 2 : 1)));
 }
 
@@ -122,10 +146,12 @@ asio::awaitable<void> ClientSide::refuse(const core::Problem& problem, std::stri
 
 void ClientSide::begin(core::ResponseHead head, core::Framing framing) {
     const bool content = has_content(request_.method, head.status);
-    if (content) framing = framing_for(request_.version, framing);
+    // An answer without content announces what one to GET would have, and that is no chunks for HTTP/1.0 either.
+    if (content || framing.kind == core::Framing::Kind::chunked) framing = framing_for(request_.version, framing);
+    if (!content && framing.kind == core::Framing::Kind::until_close) framing = core::Framing{};
     auto text = head_bytes(head, framing);
     if (!content) framing = core::Framing{};  // announced, and not sent
-    writer_ = std::make_unique<net::BodyWriter>(connection_.stream(), framing, std::move(text));
+    writer_.emplace(connection_.stream(), framing, std::move(text));
 }
 
 asio::awaitable<void> ClientSide::flush() {
@@ -135,13 +161,13 @@ asio::awaitable<void> ClientSide::flush() {
 
 asio::awaitable<void> ClientSide::write(std::string_view piece) {
     if (gone_) co_return;
-    connection_.stream().deadline(timeouts_.write_idle);
+    connection_.stream().deadline(server_.timeouts.write_idle);
     note(co_await writer_->write(piece));
 }
 
 asio::awaitable<void> ClientSide::write_last(std::string_view piece, const core::Fields& trailers) {
     if (gone_) co_return;
-    connection_.stream().deadline(timeouts_.write_idle);
+    connection_.stream().deadline(server_.timeouts.write_idle);
     if (trailers.empty()) {
         note(co_await writer_->write_last(piece));
         co_return;
@@ -156,7 +182,8 @@ void ClientSide::abort() {
 }
 
 asio::awaitable<net::Persistence> ClientSide::settle() {
-    if (gone_ || aborted_ || awaits_continue_) co_return net::Persistence::close;
+    if (gone_ || aborted_ || awaits_continue_ || persistence_ == net::Persistence::close)
+        co_return net::Persistence::close;
     std::uint64_t drained = 0;
     while (!body_.finished() && drained < drain_bytes_max) {
         const auto piece = co_await body_.next();

@@ -5,10 +5,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "config/config.hpp"
+#include "core/client_address.hpp"
 #include "core/framing.hpp"
 #include "core/problem.hpp"
 #include "net/body_reader.hpp"
@@ -17,22 +19,40 @@
 
 namespace oncegate::proxy {
 
-/// Not thread-safe. The connection and the request must outlive it.
+/// Not thread-safe. What it is made of must outlive it.
 class ClientSide {
  public:
     /// While `draining`, answers say that they are the last on their connection.
     ClientSide(net::Connection& connection, const core::RequestHead& request, core::Framing framing,
-               const config::Timeouts& timeouts, const std::atomic<bool>& draining);
+               const config::Server& server, const std::atomic<bool>& draining);
 
     const core::RequestHead& request() const { return request_; }
     core::Framing request_framing() const { return framing_; }
     net::BodyReader& body() { return body_; }
+    net::Connection& connection() { return connection_; }
 
-    /// Says "100 Continue" to a client that waits for it (R123). Once; before the body is read.
+    /// The other end of the connection, which may be a proxy.
+    const core::Peer& peer() const { return peer_; }
+    /// Who the client is, behind the proxies that are trusted; canonical spelling.
+    std::string address() const { return core::client_address(peer_, request_.fields, server_.trusted_proxies); }
+    /// How the client came: http or https.
+    std::string_view scheme() const { return core::client_scheme(peer_, request_.fields, server_.trusted_proxies); }
+    /// The peer's verified certificate; null: it showed none.
+    const net::PeerCertificate* certificate() const { return connection_.stream().peer_certificate(); }
+
+    /// Whether it holds its body back until it is told to go on (R123).
+    bool awaits_continue() const { return awaits_continue_; }
+    /// Says "100 Continue" to a client that waits for it. Once; before the body is read.
     boost::asio::awaitable<void> invite_body();
 
-    /// Passes an interim response on; not to HTTP/1.0 (R124).
+    /// Passes an interim response on; not to HTTP/1.0, and no second "100 Continue" after the proxy's own (R124).
     boost::asio::awaitable<void> interim(const core::ResponseHead& head);
+    /// Whether an interim response went out: the answer to this request has begun.
+    bool interim_sent() const { return interim_sent_; }
+
+    /// Sends the head of a 101. What follows on the connection is no HTTP: no other call afterwards but abort(),
+    /// connection(), count_in() and settle().
+    boost::asio::awaitable<void> switch_protocols(const core::ResponseHead& head);
 
     /// A whole answer in one write. `head` holds no framing fields.
     boost::asio::awaitable<void> send(core::ResponseHead head, std::string_view body);
@@ -49,7 +69,8 @@ class ClientSide {
     /// The last piece and the end of the body in one write.
     boost::asio::awaitable<void> write_last(std::string_view piece, const core::Fields& trailers = {});
 
-    /// Cuts the answer off so that it cannot pass for a whole one (R147). No other call afterwards but settle().
+    /// Cuts the answer off so that it cannot pass for a whole one (R147). No other call afterwards but settle(). A
+    /// write that fails or is not taken in time does the same.
     void abort();
 
     /// The answer is the last on this connection.
@@ -70,20 +91,24 @@ class ClientSide {
 
  private:
     std::string head_bytes(const core::ResponseHead& head, core::Framing framing);
+    boost::asio::awaitable<void> write_now(std::string_view bytes);
     void note(const net::IoResult& written);
 
     net::Connection& connection_;
     const core::RequestHead& request_;
     core::Framing framing_;
-    const config::Timeouts& timeouts_;
+    const config::Server& server_;
     const std::atomic<bool>& draining_;
+    core::Peer peer_;
     net::BodyReader body_;
     net::Persistence persistence_;
-    std::unique_ptr<net::BodyWriter> writer_;
+    std::optional<net::BodyWriter> writer_;
     std::uint64_t written_before_;
     std::uint64_t bytes_in_ = 0;
     int status_ = 0;
     bool awaits_continue_;
+    bool invited_ = false;
+    bool interim_sent_ = false;
     bool gone_ = false;
     bool aborted_ = false;
 };

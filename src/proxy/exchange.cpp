@@ -135,7 +135,7 @@ asio::awaitable<Exchange::Progress> Exchange::store_is_down(store::StoreFault fa
 asio::awaitable<Exchange::Progress> Exchange::with_watch(InFlight::Watch watch) {
     std::optional<InFlight::News> news;
     if (watch.phase() == InFlight::Phase::looking) {
-        news = co_await watch.news(request_.worker.shared.config.store.timeout * 2);
+        news = co_await watch.news(request_.generation.config().store.timeout * 2);
     } else {
         core::Record running;
         running.state = core::State::in_flight;
@@ -183,21 +183,36 @@ asio::awaitable<Exchange::Progress> Exchange::wait_elsewhere(InFlight::Permit pe
 
 asio::awaitable<void> Exchange::forward(InFlight::Permit permit, store::Claimed claimed, core::OwnerToken owner) {
     permit.running();
-    auto& metrics = request_.worker.shared.metrics;
-    if (claimed.took_over) metrics.takeover(request_.route_index);
-    if (claimed.after_expiry) metrics.expired_key_retry(request_.route_index);
+    if (claimed.took_over) Metrics::takeover(request_.counts());
+    if (claimed.after_expiry) Metrics::expired_key_retry(request_.counts());
     request_.report.attempt = claimed.attempt;
 
     auto held = held_of(std::move(permit), claimed, owner);
-    Attempt attempt(request_.worker, request_.route.upstream);
-    auto head = upstream_head(claimed.attempt);
+    Attempt attempt(request_);
+    std::exception_ptr escaped;
+    try {
+        co_await forward_by(attempt, std::move(held));
+    } catch (...) {
+        escaped = std::current_exception();
+    }
+    if (escaped) {
+        // The attempt may still be sending what lives in this frame, also when this coroutine is being cancelled.
+        co_await asio::this_coro::throw_if_cancelled(false);
+        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    }
+    co_await attempt.end();
+    if (escaped) std::rethrow_exception(escaped);
+}
+
+asio::awaitable<void> Exchange::forward_by(Attempt& attempt, Held held) {
+    auto head = upstream_head(held.hold.attempt);
     const auto framing = upstream_framing();
     Reached<core::ResponseHead> answer = core::Failure{};
     {
         const Stopwatch watch(request_.report.upstream);
-        answer = co_await attempt.forward(std::move(head), framing, ticket_->body, request_.client);
+        answer = co_await attempt.forward(std::move(head), framing, ticket_->body);
     }
-    metrics.upstream_answered(request_.route.upstream, request_.report.upstream);
+    request_.note_upstream_answer();
 
     Recording recording(request_, *ticket_, std::move(held));
     if (answer.has_error()) co_return co_await recording.broken_off(answer.error());
@@ -205,7 +220,7 @@ asio::awaitable<void> Exchange::forward(InFlight::Permit permit, store::Claimed 
 }
 
 asio::awaitable<void> Exchange::forward_unprotected() {
-    request_.worker.shared.metrics.unrecorded(request_.route_index);
+    Metrics::unrecorded(request_.counts());
     co_await relay_buffered(request_, ticket_->body, upstream_head(1), upstream_framing());
 }
 

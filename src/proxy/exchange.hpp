@@ -35,6 +35,7 @@ class Exchange {
                                                core::Action action);
 
     boost::asio::awaitable<void> forward(InFlight::Permit permit, store::Claimed claimed, core::OwnerToken owner);
+    boost::asio::awaitable<void> forward_by(Attempt& attempt, Held held);
     boost::asio::awaitable<void> forward_unprotected();
     boost::asio::awaitable<Progress> store_is_down(store::StoreFault fault, core::OwnerToken owner);
     boost::asio::awaitable<void> answer_from(const core::Record& record);

@@ -19,7 +19,7 @@ core::Problem problem_of(ProblemKind kind, std::string detail = {}, std::optiona
 
 /// The body as bytes, hashed on the way. False when the request is over (answered, or the client broke off).
 asio::awaitable<bool> read_body(Request& request, net::BodySpill& body, core::Sha256& hash) {
-    const auto limit = request.worker.shared.config.server.limits.request_body;
+    const auto limit = request.server().limits.request_body;
     const auto framing = request.client.request_framing();
     const bool announced_too_large = framing.kind == core::Framing::Kind::length && framing.bytes > limit;
     if (!announced_too_large) co_await request.client.invite_body();
@@ -75,7 +75,12 @@ asio::awaitable<std::optional<KeyFound>> find_key(Request& request, bool& missin
         co_await request.refuse(problem_of(kind, std::move(key.error().detail)), outcome_of(kind));
         co_return std::nullopt;
     }
-    const core::ScopeSource source{request.route.name, request.head()};
+    std::string shown;
+    core::ScopeSource source{request.route.name, request.head(), request.report.client, {}};
+    if (const auto* proof = request.client.certificate()) {
+        shown = core::certificate_identity(proof->subject, proof->names, proof->fingerprint);
+        source.client_cert = shown;
+    }
     auto scope = core::read_scope(policy.scope, source);
     if (scope.has_error()) {
         co_await request.refuse(problem_of(ProblemKind::principal_missing,
@@ -87,10 +92,10 @@ asio::awaitable<std::optional<KeyFound>> find_key(Request& request, bool& missin
 }
 
 asio::awaitable<std::optional<Ticket>> make_ticket(Request& request, KeyFound found) {
-    Ticket ticket{{}, {}, {}, net::BodySpill(request.worker.shared.config.server.limits.memory_body)};
+    Ticket ticket{{}, {}, {}, net::BodySpill(request.server().limits.memory_body)};
     ticket.id = core::identify(found.scope, found.key);
     request.report.key_hash = request.worker.shared.log_names.name(ticket.id, 32);
-    if (request.worker.shared.config.log.keys == config::Log::Keys::plain) request.report.key = found.key;
+    if (request.generation.config().log.keys == config::Log::Keys::plain) request.report.key = found.key;
 
     core::Sha256 hash;
     if (!co_await read_body(request, ticket.body, hash)) co_return std::nullopt;

@@ -7,6 +7,8 @@
 #include <prometheus/text_serializer.h>
 
 #include <array>
+#include <map>
+#include <mutex>
 
 namespace oncegate::proxy {
 
@@ -29,8 +31,11 @@ constexpr std::array<const char*, 9> operation_names{"claim",  "complete",  "rel
 
 double in_seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
 
-/// Counters of one route. Those by outcome appear when first used: most routes never see most outcomes.
-struct OfRoute {
+}  // namespace
+
+/// Those by outcome appear when first used: most routes never see most outcomes.
+class Metrics::Route {
+ public:
     std::string name;
     std::array<std::atomic<Counter*>, outcome_names.size()> requests{};
     std::array<std::atomic<Histogram*>, outcome_names.size()> durations{};
@@ -41,7 +46,11 @@ struct OfRoute {
     Counter* stale_completions = nullptr;
 };
 
-}  // namespace
+class Metrics::Upstream {
+ public:
+    std::string name;
+    Histogram* durations = nullptr;
+};
 
 struct Metrics::Families {
     prometheus::Registry registry;
@@ -95,15 +104,24 @@ struct Metrics::Families {
     Counter& reaped =
         BuildCounter().Name("oncegate_reaped_total").Help("Expired records removed").Register(registry).Add({});
 
-    std::vector<std::unique_ptr<OfRoute>> routes;
-    OfRoute unmatched;
-    std::vector<Histogram*> upstreams;
+    Family<Gauge>& server_use = BuildGauge()
+                                    .Name("oncegate_upstream_server_up")
+                                    .Help("1: requests go to this server, 0: it is down or ejected")
+                                    .Register(registry);
+    Family<Counter>& reloads = BuildCounter()
+                                   .Name("oncegate_config_reloads_total")
+                                   .Help("Configurations loaded anew, by what became of them")
+                                   .Register(registry);
+
+    std::mutex names;  ///< guards the two maps; what they hold stays where it is
+    std::map<std::string, Route> routes;
+    std::map<std::string, Upstream> upstreams;
+    Route unmatched;
     std::array<Histogram*, operation_names.size()> operations{};
     std::array<Counter*, 4> faults{};
+    std::array<Counter*, 2> reload_results{};
 
-    OfRoute& of(std::size_t route) { return route == no_route ? unmatched : *routes[route]; }
-
-    void prepare(OfRoute& route, const std::string& name) {
+    void prepare(Route& route, const std::string& name) {
         route.name = name;
         route.in_flight = &in_flight.Add({{"route", name}});
         route.unrecorded = &unrecorded.Add({{"route", name}});
@@ -113,15 +131,10 @@ struct Metrics::Families {
     }
 };
 
-Metrics::Metrics(const std::vector<std::string>& routes, const std::vector<std::string>& upstreams,
-                 std::string_view version)
-    : families_(std::make_unique<Families>()) {
+Metrics::Metrics(std::string_view version) : families_(std::make_unique<Families>()) {
     auto& f = *families_;
-    for (const auto& name : routes) f.prepare(*f.routes.emplace_back(std::make_unique<OfRoute>()), name);
     f.prepare(f.unmatched, "");
-    for (const auto& name : upstreams) {
-        f.upstreams.push_back(&f.upstream_durations.Add({{"upstream", name}}, seconds_buckets));
-    }
+    f.reload_results = {&f.reloads.Add({{"result", "taken"}}), &f.reloads.Add({{"result", "refused"}})};
     for (std::size_t i = 0; i < operation_names.size(); ++i) {
         f.operations[i] = &f.store_durations.Add({{"operation", operation_names[i]}}, seconds_buckets);
     }
@@ -137,8 +150,26 @@ Metrics::Metrics(const std::vector<std::string>& routes, const std::vector<std::
 
 Metrics::~Metrics() = default;
 
-void Metrics::request_done(std::size_t route, Outcome outcome, std::chrono::nanoseconds duration) {
-    auto& of_route = families_->of(route);
+Metrics::Route& Metrics::route(const std::string& name) {
+    const std::lock_guard lock(families_->names);
+    const auto [entry, is_new] = families_->routes.try_emplace(name);
+    if (is_new) families_->prepare(entry->second, name);
+    return entry->second;
+}
+
+Metrics::Upstream& Metrics::upstream(const std::string& name) {
+    const std::lock_guard lock(families_->names);
+    const auto [entry, is_new] = families_->upstreams.try_emplace(name);
+    if (is_new) {
+        entry->second.name = name;
+        entry->second.durations = &families_->upstream_durations.Add({{"upstream", name}}, seconds_buckets);
+    }
+    return entry->second;
+}
+
+Metrics::Route& Metrics::unmatched() { return families_->unmatched; }
+
+void Metrics::request_done(Route& of_route, Outcome outcome, std::chrono::nanoseconds duration) {
     const auto index = static_cast<std::size_t>(outcome);
     auto* counter = of_route.requests[index].load(std::memory_order_acquire);
     auto* histogram = of_route.durations[index].load(std::memory_order_acquire);
@@ -154,17 +185,24 @@ void Metrics::request_done(std::size_t route, Outcome outcome, std::chrono::nano
     histogram->Observe(in_seconds(duration));
 }
 
-void Metrics::request_began(std::size_t route) { families_->of(route).in_flight->Increment(); }
-void Metrics::request_ended(std::size_t route) { families_->of(route).in_flight->Decrement(); }
+void Metrics::request_began(Route& route) { route.in_flight->Increment(); }
+void Metrics::request_ended(Route& route) { route.in_flight->Decrement(); }
 
-void Metrics::upstream_answered(std::size_t upstream, std::chrono::nanoseconds duration) {
-    families_->upstreams[upstream]->Observe(in_seconds(duration));
+void Metrics::upstream_answered(Upstream& upstream, std::chrono::nanoseconds duration) {
+    upstream.durations->Observe(in_seconds(duration));
 }
 
-void Metrics::unrecorded(std::size_t route) { families_->of(route).unrecorded->Increment(); }
-void Metrics::expired_key_retry(std::size_t route) { families_->of(route).expired_key_retries->Increment(); }
-void Metrics::takeover(std::size_t route) { families_->of(route).takeovers->Increment(); }
-void Metrics::stale_completion(std::size_t route) { families_->of(route).stale_completions->Increment(); }
+void Metrics::unrecorded(Route& route) { route.unrecorded->Increment(); }
+void Metrics::expired_key_retry(Route& route) { route.expired_key_retries->Increment(); }
+void Metrics::takeover(Route& route) { route.takeovers->Increment(); }
+void Metrics::stale_completion(Route& route) { route.stale_completions->Increment(); }
+
+void Metrics::server_use(const std::string& upstream, const std::string& server, ServerUse use) {
+    families_->server_use.Add({{"upstream", upstream}, {"server", server}}).Set(use == ServerUse::used ? 1 : 0);
+}
+
+void Metrics::reloaded(Reload result) { families_->reload_results[static_cast<std::size_t>(result)]->Increment(); }
+
 void Metrics::reaped(std::size_t records) { families_->reaped.Increment(static_cast<double>(records)); }
 
 void Metrics::client_connections(int change) { families_->client_connections.Increment(change); }

@@ -17,22 +17,35 @@ namespace oncegate::proxy {
 
 class Metrics final : public store::StoreObserver {
  public:
-    /// `routes`, `upstreams`: names, whose positions the calls below use.
-    Metrics(const std::vector<std::string>& routes, const std::vector<std::string>& upstreams,
-            std::string_view version);
+    explicit Metrics(std::string_view version);
     ~Metrics() override;
 
-    static constexpr std::size_t no_route = static_cast<std::size_t>(-1);
+    /// What is counted of one route, or of one upstream. A name keeps its counts when the configuration is loaded anew.
+    /// Valid for as long as the metrics are.
+    class Route;
+    class Upstream;
+    Route& route(const std::string& name);
+    Upstream& upstream(const std::string& name);
+    /// Of requests that no route matched.
+    Route& unmatched();
 
-    void request_done(std::size_t route, Outcome outcome, std::chrono::nanoseconds duration);
-    void request_began(std::size_t route);
-    void request_ended(std::size_t route);
-    void upstream_answered(std::size_t upstream, std::chrono::nanoseconds duration);
-    void unrecorded(std::size_t route);
-    void expired_key_retry(std::size_t route);
-    void takeover(std::size_t route);
-    void stale_completion(std::size_t route);
+    void request_done(Route& route, Outcome outcome, std::chrono::nanoseconds duration);
+    static void request_began(Route& route);
+    static void request_ended(Route& route);
+    static void upstream_answered(Upstream& upstream, std::chrono::nanoseconds duration);
+    static void unrecorded(Route& route);
+    static void expired_key_retry(Route& route);
+    static void takeover(Route& route);
+    static void stale_completion(Route& route);
     void reaped(std::size_t records);
+
+    enum class ServerUse : std::uint8_t { left_out, used };
+    /// Whether requests go to this server of an upstream.
+    void server_use(const std::string& upstream, const std::string& server, ServerUse use);
+
+    enum class Reload : std::uint8_t { taken, refused };
+    /// A configuration was loaded anew, or could not be.
+    void reloaded(Reload result);
 
     void client_connections(int change);
     /// Counts the open connections to upstreams; read when the text is made.

@@ -41,8 +41,8 @@ constexpr std::string_view name_of(Outcome outcome) { return outcome_names[stati
 
 struct Report {
     std::string_view route;  ///< of the configuration, which outlives the report; empty: no route
-    std::string method;
-    std::string path;  ///< without the query, which may hold secrets
+    std::string_view method;  ///< of the request head, like the path
+    std::string_view path;    ///< without the query, which may hold secrets
     Outcome outcome = Outcome::rejected;
     int status = 0;             ///< as sent; 0: the client was gone before anything was sent
     std::string key_hash;       ///< keyed hash over scope and key (R40)

@@ -105,7 +105,7 @@ asio::awaitable<void> Recording::deliver(Attempt& attempt, core::ResponseHead re
         if (piece->empty()) break;
         if (body.size() > limit) co_return co_await deliver_stream(attempt, std::move(head), std::move(body), answer);
     }
-    attempt.finish();
+    co_await attempt.finish();
     co_await deliver_whole(std::move(head), std::move(body), answer);
 }
 
@@ -116,6 +116,7 @@ asio::awaitable<void> Recording::deliver_whole(core::ResponseHead head, std::str
     const core::UpstreamOutcome outcome = answer;
     const auto verdict = core::classify(policy_, outcome, held_.hold.attempt);
     const auto settled = co_await settle_record(verdict, outcome, response);
+    request_.edit(head);
     if (settled == Settled::not_yet) head.fields.add(not_recorded_field, "false");
     request_.report.outcome = Outcome::forwarded;
     co_await request_.client.send(std::move(head), response->body);
@@ -130,6 +131,7 @@ asio::awaitable<void> Recording::deliver_stream(Attempt& attempt, core::Response
 
     auto response = response_of(head);
     const bool flows = must_flow(head.fields);
+    request_.edit(head);
     request_.client.begin(std::move(head), attempt.response_framing());
     request_.report.outcome = Outcome::forwarded;
     if (flows) co_await request_.client.flush();  // its reader waits for the head, and the first event may be far off
@@ -144,7 +146,7 @@ asio::awaitable<void> Recording::deliver_stream(Attempt& attempt, core::Response
         held_back.assign(*piece);
     }
     co_await chunks.finish();
-    attempt.finish();
+    co_await attempt.finish();
 
     if (expected == Verdict::complete && chunks.state() == ChunkWriter::State::dropping) {
         answer.keeping = Answered::Keeping::too_large;
@@ -197,6 +199,7 @@ asio::awaitable<void> Recording::send_recorded(const core::StoredResponse& respo
     head.status = response.status;
     head.reason = response.reason;
     head.fields = response.fields;
+    request_.edit(head);  // as on every replay of it
     co_await request_.client.send(std::move(head), response.body);
 }
 
@@ -245,15 +248,14 @@ asio::awaitable<Recording::Settled> Recording::settle_record(Verdict verdict, co
     store::Outcome<store::Change> settled = store::StoreFault{};
     if (!late_body_) settled = co_await settle(*worker.store, settlement);
     if (settled.has_error()) {
-        worker.shared.metrics.unrecorded(request_.route_index);
-        worker.settler.later(Unsettled{std::move(settlement), request_.route_index, std::move(held_.permit),
+        Metrics::unrecorded(request_.counts());
+        worker.settler.later(Unsettled{std::move(settlement), &request_.counts(), std::move(held_.permit),
                                        std::move(held_.lease), std::move(late_body_)});
         co_return Settled::not_yet;
     }
     held_.lease.drop();
     const bool stale = *settled == store::Change::stale;
-    if (stale && std::holds_alternative<store::Complete>(settlement))
-        worker.shared.metrics.stale_completion(request_.route_index);
+    if (stale && std::holds_alternative<store::Complete>(settlement)) Metrics::stale_completion(request_.counts());
     held_.permit.leave(stale ? nullptr : std::move(standing));
     co_return stale ? Settled::not_yet : Settled::yes;
 }

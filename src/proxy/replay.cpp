@@ -46,6 +46,7 @@ asio::awaitable<void> replay(Request& request, const core::Record& record) {
     head.status = stored.status;
     head.reason = stored.reason;
     head.fields = core::for_replay(stored.fields, request.route.policy->replay, http_date_now());
+    request.edit(head);
     if (stored.chunks > 0) co_return co_await send_chunks(request, record, std::move(head));
     co_await request.client.send(std::move(head), stored.body);
 }

@@ -22,15 +22,16 @@ void keep_key_fields(core::Fields& out, const core::Fields& received, const core
 
 }  // namespace
 
-std::string built_in_policy_page(const core::RequestHead& head) {
-    const auto host = core::effective_host(head);
-    if (host.empty()) return "/.well-known/idempotency";
-    return "http://" + std::string(host) + "/.well-known/idempotency";
+std::string built_in_policy_page(const ClientSide& client) {
+    constexpr std::string_view path = "/.well-known/idempotency";
+    const auto host = core::effective_host(client.request());
+    if (host.empty()) return std::string(path);
+    return std::string(client.scheme()).append("://").append(host).append(path);
 }
 
 std::string Request::policy_page() const {
     if (route.policy && !route.policy->documentation.empty()) return route.policy->documentation;
-    return built_in_policy_page(head());
+    return built_in_policy_page(client);
 }
 
 boost::asio::awaitable<void> Request::refuse(core::Problem problem, Outcome outcome) {
@@ -39,18 +40,23 @@ boost::asio::awaitable<void> Request::refuse(core::Problem problem, Outcome outc
 }
 
 void Request::note_upstream_failure(std::string_view what) const {
-    const auto& upstream = worker.shared.config.upstreams[route.upstream];
-    worker.shared.log.limited("upstream " + upstream.name, what);
+    worker.shared.log.limited("upstream " + upstream().name, what);
 }
 
-core::RequestHead Request::upstream_head() const {
-    const core::Peer peer{report.client, "http"};
-    auto out = core::for_upstream(head(), peer, worker.shared.pseudonym);
+core::RequestHead Request::upstream_head(core::Upgrade upgrade) const {
+    core::ForwardingRule rule;
+    rule.upgrade = upgrade;
+    switch (route.host.kind) {
+        case config::HostRule::Kind::preserve: break;
+        case config::HostRule::Kind::upstream: rule.host = std::string_view(); break;
+        case config::HostRule::Kind::name: rule.host = route.host.name; break;
+    }
+    auto out = core::for_upstream(head(), client.peer(), worker.shared.pseudonym, rule);
     if (route.policy) keep_key_fields(out.fields, head().fields, route.policy->key);
-    out.version = core::HttpVersion::http11;
     if (!is_traceparent(out.fields.find("traceparent").value_or(""))) {
         out.fields.set("traceparent", make_traceparent(report.trace_id));
     }
+    core::apply(route.request_headers, out.fields);
     return out;
 }
 

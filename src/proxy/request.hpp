@@ -4,6 +4,8 @@
 #include <string>
 
 #include "config/config.hpp"
+#include "core/header_edits.hpp"
+#include "core/upgrade.hpp"
 #include "net/upstream_pool.hpp"
 #include "proxy/client_side.hpp"
 #include "proxy/outcome.hpp"
@@ -13,12 +15,22 @@ namespace oncegate::proxy {
 
 struct Request {
     Worker& worker;
+    const LocalGeneration& generation;
     ClientSide& client;
     Report& report;
     std::size_t route_index;
     const config::Route& route;
 
     const core::RequestHead& head() const { return client.request(); }
+    const config::Server& server() const { return generation.config().server; }
+    const config::Upstream& upstream() const { return generation.config().upstreams[route.upstream]; }
+    net::UpstreamPool& pool() const { return generation.pool(route.upstream); }
+    Metrics::Route& counts() const { return generation.shared().route_counts(route_index); }
+
+    /// Counts how long the upstream took to answer, as noted in the report.
+    void note_upstream_answer() const {
+        Metrics::upstream_answered(*generation.shared().upstream(route.upstream).counts, report.upstream);
+    }
 
     /// URL that problem types of this request point to: the route's documentation, or the built-in page on the
     /// authority that the client used.
@@ -30,15 +42,21 @@ struct Request {
     /// Tells the operator, not the client, what went wrong with the upstream.
     void note_upstream_failure(std::string_view what) const;
 
-    /// The head that goes to the upstream: hop-by-hop fields gone, forwarding fields and trace context added.
-    core::RequestHead upstream_head() const;
+    /// The head that goes to the upstream: hop-by-hop fields gone, forwarding fields and trace context added, then the
+    /// route's edits made. Host is missing where it is the server's own (addressed_to()).
+    core::RequestHead upstream_head(core::Upgrade upgrade = core::Upgrade::drop) const;
+
+    /// The route's edits of what the upstream answered. Never on what is stored, which is replayed under the edits of
+    /// its day; nor on the proxy's own problems.
+    void edit(core::ResponseHead& head) const { core::apply(route.response_headers, head.fields); }
 };
 
-/// `head` with a Host field: an HTTP/1.0 client need not send one, and the upstream gets HTTP/1.1 (RFC 9112 §3.2).
+/// `head` with a Host field where it has none: with `host: upstream`, and because an HTTP/1.0 client need not send one
+/// while the upstream gets HTTP/1.1 (RFC 9112 §3.2).
 core::RequestHead addressed_to(core::RequestHead head, const net::UpstreamServer& server);
 
-/// The built-in policy page as the client of `head` reaches it.
-std::string built_in_policy_page(const core::RequestHead& head);
+/// The built-in policy page as `client` reaches it.
+std::string built_in_policy_page(const ClientSide& client);
 
 /// The outcome label that goes with a refusal.
 Outcome outcome_of(core::ProblemKind kind);

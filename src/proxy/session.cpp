@@ -2,6 +2,7 @@
 
 #include "core/forwarding.hpp"
 #include "core/head_rules.hpp"
+#include "net/proxy_header.hpp"
 #include "net/staged_close.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/final_recipient.hpp"
@@ -66,8 +67,12 @@ bool enforced(const config::Route& route, std::string_view method) {
 
 }  // namespace
 
-Session::Session(Worker& worker, std::unique_ptr<net::Stream> stream)
-    : worker_(worker), connection_(std::move(stream)) {}
+Session::Session(Worker& worker, std::unique_ptr<net::Stream> stream, std::size_t listener)
+    : worker_(worker),
+      listener_(listener),
+      generation_(worker.generation),
+      connection_(std::move(stream)),
+      counts_(&worker.shared.metrics.unmatched()) {}
 
 bool Session::idle() {
     if (!idle_ || !connection_.buffered().empty() || !connection_.stream().is_quiet()) return false;
@@ -81,32 +86,52 @@ void Session::close_idle() {
 
 asio::awaitable<void> Session::run() {
     const Counted open(worker_.shared.connections);
-    const auto& server = worker_.shared.config.server;
-    if (open.number() > server.limits.connections) co_return co_await turn_away();
+    if (open.number() > server().limits.connections) co_return co_await turn_away();
     worker_.shared.metrics.client_connections(+1);
-    auto wait = server.timeouts.head;
-    for (;;) {
-        auto& stream = connection_.stream();
-        stream.deadline(wait);
-        idle_ = connection_.buffered().empty();
-        auto head = co_await net::read_request_head(connection_, server.limits.request_head, server.timeouts.head);
-        idle_ = false;
-        if (head.has_error()) {
-            co_await refuse_head(head.error());
-            break;
-        }
-        if (co_await serve(std::move(*head)) == net::Persistence::close) break;
-        if (worker_.shared.draining) {
-            unread_ = true;  // what was sent behind the last request is read off, not answered with a reset
-            break;
-        }
-        wait = server.timeouts.keep_alive;
-    }
+    if (co_await enter() == Entered::yes) co_await serve_requests();
     worker_.shared.metrics.client_connections(-1);
     if (unread_) {
         co_await net::staged_close(connection_, lingering_time, lingering_bytes_max);
     } else {
         connection_.stream().close();
+    }
+}
+
+/// A slow handshake holds one connection for as long as a slow head may (contract: `timeouts.head`).
+asio::awaitable<Session::Entered> Session::enter() {
+    const auto& listener = server().listeners[listener_];
+    const auto limit = server().timeouts.head;
+    if (listener.proxy_protocol) {
+        connection_.stream().deadline(limit);
+        const auto fault = co_await net::read_proxy_header(connection_.stream());
+        if (fault) co_return Entered::no;
+    }
+    if (const auto tls = generation_->shared().listener_tls(listener_)) {
+        auto stream = co_await tls->accept(connection_.release_stream(), limit);
+        if (stream.has_error()) co_return Entered::no;
+        connection_.adopt_stream(std::move(*stream));
+    }
+    co_return Entered::yes;
+}
+
+asio::awaitable<void> Session::serve_requests() {
+    auto wait = server().timeouts.head;
+    for (;;) {
+        connection_.stream().deadline(wait);
+        idle_ = connection_.buffered().empty();
+        auto head = co_await net::read_request_head(connection_, server().limits.request_head, server().timeouts.head);
+        idle_ = false;
+        renew_generation();
+        if (head.has_error()) {
+            co_await refuse_head(head.error());
+            co_return;
+        }
+        if (co_await serve(std::move(*head)) == net::Persistence::close) co_return;
+        if (worker_.shared.draining) {
+            unread_ = true;  // what was sent behind the last request is read off, not answered with a reset
+            co_return;
+        }
+        wait = server().timeouts.keep_alive;
     }
 }
 
@@ -122,12 +147,12 @@ asio::awaitable<void> Session::refuse_head(const net::NoHead& why) {
 asio::awaitable<void> Session::refuse_unread(core::Problem problem) {
     began_ = std::chrono::steady_clock::now();
     const core::RequestHead none;
-    ClientSide client(connection_, none, core::Framing(), worker_.shared.config.server.timeouts,
-                      worker_.shared.draining);
+    ClientSide client(connection_, none, core::Framing(), server(), worker_.shared.draining);
     client.close_after();
     Report report;
-    co_await client.refuse(problem, built_in_policy_page(none));
-    write_report(report, client, Metrics::no_route);
+    co_await client.refuse(problem, built_in_policy_page(client));
+    counts_ = &worker_.shared.metrics.unmatched();
+    write_report(report, client);
     unread_ = true;
 }
 
@@ -139,11 +164,11 @@ asio::awaitable<void> Session::turn_away() {
 asio::awaitable<net::Persistence> Session::serve(core::RequestHead head) {
     began_ = std::chrono::steady_clock::now();
     const auto framing = core::request_framing(head);
-    route_index_ = Metrics::no_route;
+    counts_ = &worker_.shared.metrics.unmatched();
     Report report;
     report.trace_id = trace_id_of(head.fields.find("traceparent").value_or(""));
-    ClientSide client(connection_, head, framing.has_value() ? *framing : core::Framing(),
-                      worker_.shared.config.server.timeouts, worker_.shared.draining);
+    ClientSide client(connection_, head, framing.has_value() ? *framing : core::Framing(), server(),
+                      worker_.shared.draining);
     if (framing.has_error()) {
         client.close_after();
         co_await refuse(client, problem_of(ProblemKind::bad_request, framing.error().detail, framing.error().status));
@@ -151,21 +176,21 @@ asio::awaitable<net::Persistence> Session::serve(core::RequestHead head) {
         const Counted running(worker_.shared.requests);
         if (worker_.shared.draining) {
             co_await refuse(client, shutting_down());
-        } else if (running.number() > worker_.shared.config.server.limits.in_flight) {
+        } else if (running.number() > server().limits.in_flight) {
             client.close_after();
             co_await refuse(client, overloaded());
         } else {
             co_await dispatch_or_report(client, report);
         }
     }
-    write_report(report, client, route_index_);
+    write_report(report, client);
     const auto persistence = co_await client.settle();
     unread_ = !client.gone() && (framing.has_error() || !client.body().finished());
     co_return persistence;
 }
 
 asio::awaitable<void> Session::refuse(ClientSide& client, core::Problem problem) {
-    co_await client.refuse(problem, built_in_policy_page(client.request()));
+    co_await client.refuse(problem, built_in_policy_page(client));
 }
 
 asio::awaitable<void> Session::dispatch_or_report(ClientSide& client, Report& report) {
@@ -178,13 +203,13 @@ asio::awaitable<void> Session::dispatch_or_report(ClientSide& client, Report& re
     if (!escaped) co_return;
     // Cut off by the end of a drain: just these are the ones that someone will ask about.
     report.outcome = Outcome::outcome_unknown;
-    write_report(report, client, route_index_);
+    write_report(report, client);
     std::rethrow_exception(escaped);
 }
 
 asio::awaitable<void> Session::dispatch(ClientSide& client, Report& report) {
     const auto& head = client.request();
-    report.client = connection_.stream().peer_address();
+    report.client = client.address();
     if (const auto expect = head.fields.combined("Expect"); expect && !core::iequals(*expect, "100-continue")) {
         co_return co_await refuse(
             client, problem_of(ProblemKind::bad_request, "The only expectation that is met is 100-continue.", 417));
@@ -204,11 +229,12 @@ asio::awaitable<void> Session::dispatch(ClientSide& client, Report& report) {
     }
     if (asks_for_policy_page(head)) {
         report.outcome = Outcome::passthrough;
-        co_return co_await send_policy_page(client, worker_.shared.config);
+        co_return co_await send_policy_page(client, generation_->config());
     }
-    const auto route = worker_.shared.routes.find(head);
+    const auto route = generation_->shared().routes().find(head);
     if (route.has_value()) co_return co_await route_to(client, report, *route);
     if (route.error() == core::RouteTable::Miss::ambiguous) {
+        client.close_after();
         co_return co_await refuse(
             client,
             problem_of(ProblemKind::bad_request,
@@ -218,29 +244,29 @@ asio::awaitable<void> Session::dispatch(ClientSide& client, Report& report) {
 }
 
 asio::awaitable<void> Session::route_to(ClientSide& client, Report& report, std::size_t index) {
-    route_index_ = index;
-    const auto& route = worker_.shared.config.routes[index];
+    counts_ = &generation_->shared().route_counts(index);
+    const auto& route = generation_->config().routes[index];
     report.route = route.name;
-    worker_.shared.metrics.request_began(index);
-    Request request{worker_, client, report, index, route};
+    Metrics::request_began(*counts_);
+    Request request{worker_, *generation_, client, report, index, route};
     if (enforced(route, client.request().method)) {
         Exchange exchange(request);
         co_await exchange.run();
     } else {
         co_await relay(request);
     }
-    worker_.shared.metrics.request_ended(index);
+    Metrics::request_ended(*counts_);
 }
 
-void Session::write_report(Report& report, const ClientSide& client, std::size_t route) {
+void Session::write_report(Report& report, const ClientSide& client) {
     report.method = client.request().method;
-    report.path = std::string(core::split_target(client.request().target).path);
+    report.path = core::split_target(client.request().target).path;
     report.status = client.status_sent();
     report.bytes_in = client.bytes_in();
     report.bytes_out = client.bytes_out();
     report.total = std::chrono::steady_clock::now() - began_;
-    if (report.client.empty()) report.client = connection_.stream().peer_address();
-    worker_.shared.metrics.request_done(route, report.outcome, report.total);
+    if (report.client.empty()) report.client = client.address();
+    worker_.shared.metrics.request_done(*counts_, report.outcome, report.total);
     worker_.shared.access_log.write(report);
 }
 

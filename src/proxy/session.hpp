@@ -16,9 +16,11 @@ namespace oncegate::proxy {
 /// Lives in the frame of the coroutine that runs it.
 class Session {
  public:
-    Session(Worker& worker, std::unique_ptr<net::Stream> stream);
+    /// `listener`: position in the configuration of the listener that accepted it.
+    Session(Worker& worker, std::unique_ptr<net::Stream> stream, std::size_t listener);
 
-    /// Serves requests until the connection ends. Never throws but on cancellation.
+    /// Takes what the listener asks for before HTTP (PROXY header, TLS), then serves requests until the connection
+    /// ends. Never throws but on cancellation.
     boost::asio::awaitable<void> run();
 
     /// True while it waits for the first byte of a request: nothing is lost by closing it. A connection that has just
@@ -27,6 +29,9 @@ class Session {
     void close_idle();
 
  private:
+    enum class Entered : std::uint8_t { yes, no };
+    boost::asio::awaitable<Entered> enter();
+    boost::asio::awaitable<void> serve_requests();
     boost::asio::awaitable<net::Persistence> serve(core::RequestHead head);
     /// Hands the request to its handler; one that is cut off is reported before it is given up.
     boost::asio::awaitable<void> dispatch_or_report(ClientSide& client, Report& report);
@@ -38,13 +43,19 @@ class Session {
     /// One connection too many: told so at once.
     boost::asio::awaitable<void> turn_away();
     boost::asio::awaitable<void> refuse(ClientSide& client, core::Problem problem);
-    void write_report(Report& report, const ClientSide& client, std::size_t route);
+    void write_report(Report& report, const ClientSide& client);
+    const config::Server& server() const { return generation_->config().server; }
+    void renew_generation() {
+        if (generation_ != worker_.generation) generation_ = worker_.generation;
+    }
 
     Worker& worker_;
+    std::size_t listener_;
+    std::shared_ptr<LocalGeneration> generation_;  ///< of the present request
     net::Connection connection_;
     std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
     std::chrono::steady_clock::time_point began_{};
-    std::size_t route_index_ = Metrics::no_route;
+    Metrics::Route* counts_;  ///< of the present request's route; never null
     bool idle_ = false;
     bool unread_ = false;  ///< the client may still be sending what nobody will read
 };

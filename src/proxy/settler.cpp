@@ -107,7 +107,7 @@ asio::awaitable<void> Settler::settle_later(Unsettled unsettled) {
         const auto settled = co_await try_once(held);
         if (settled.has_value()) {
             const bool completes = std::holds_alternative<store::Complete>(held.settlement);
-            if (completes && *settled == store::Change::stale) metrics_.stale_completion(held.route);
+            if (completes && *settled == store::Change::stale) Metrics::stale_completion(*held.route);
             co_return;
         }
         next_pause = std::min(next_pause * 2, longest_pause);

@@ -28,8 +28,8 @@ boost::asio::awaitable<store::Outcome<store::Change>> settle(store::Store& store
 /// A settlement on its way to the store, with what it holds on to meanwhile.
 struct Unsettled {
     Settlement settlement;
-    std::size_t route = 0;
-    InFlight::Permit permit;  ///< keeps duplicates of this process in order
+    Metrics::Route* route = nullptr;  ///< never null
+    InFlight::Permit permit;          ///< keeps duplicates of this process in order
     LeaseKeeper::Guard lease;
     std::unique_ptr<LateBody> late_body;  ///< stored before a completion; null: there is none
 };
@@ -37,9 +37,8 @@ struct Unsettled {
 /// Not thread-safe.
 class Settler {
  public:
-    Settler(store::Store& store, async::TaskSet& tasks, Metrics& metrics, ProgramLog& log,
-            const std::atomic<bool>& draining)
-        : store_(store), tasks_(tasks), metrics_(metrics), log_(log), draining_(draining) {}
+    Settler(store::Store& store, async::TaskSet& tasks, ProgramLog& log, const std::atomic<bool>& draining)
+        : store_(store), tasks_(tasks), log_(log), draining_(draining) {}
 
     /// Goes on trying in the background, for an hour at most. When too much is waiting already the settlement is
     /// dropped: the lease then passes, and the outcome is unknown, which is the truth.
@@ -64,7 +63,6 @@ class Settler {
 
     store::Store& store_;
     async::TaskSet& tasks_;
-    Metrics& metrics_;
     ProgramLog& log_;
     const std::atomic<bool>& draining_;
     std::size_t waiting_ = 0;

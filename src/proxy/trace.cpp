@@ -28,11 +28,12 @@ bool is_traceparent(std::string_view value) {
 std::string random_hex(std::size_t bytes) {
     thread_local std::mt19937_64 generator{std::random_device{}()};
     constexpr std::string_view digits = "0123456789abcdef";
-    std::string out;
-    out.reserve(bytes * 2);
-    while (out.size() < bytes * 2) {
-        for (auto word = generator(); word != 0 && out.size() < bytes * 2; word >>= 4)
-            out.push_back(digits[word & 0xF]);
+    std::string out(bytes * 2, '0');
+    std::uint64_t word = 0;
+    for (std::size_t byte = 0; byte < bytes; ++byte, word >>= 8) {
+        if (byte % sizeof(word) == 0) word = generator();
+        out[2 * byte] = digits[word >> 4 & 0xF];
+        out[2 * byte + 1] = digits[word & 0xF];
     }
     return out;
 }
@@ -42,7 +43,9 @@ std::string trace_id_of(std::string_view traceparent) {
 }
 
 std::string make_traceparent(std::string_view trace_id) {
-    return "00-" + std::string(trace_id) + "-" + random_hex(8) + "-01";
+    std::string out;
+    out.reserve(55);
+    return out.append("00-").append(trace_id).append("-").append(random_hex(8)).append("-01");
 }
 
 }  // namespace oncegate::proxy

@@ -9,7 +9,6 @@ namespace oncegate::proxy {
 namespace asio = boost::asio;
 
 void Upload::start(std::string head, core::Framing framing, std::chrono::milliseconds response_limit) {
-    started_ = true;
     // Not a task of the worker: a drain that cancels those must not end it before it has begun, and whoever started it
     // joins it.
     asio::co_spawn(request_.worker.executor, run(std::move(head), framing, response_limit),
@@ -17,15 +16,6 @@ void Upload::start(std::string head, core::Framing framing, std::chrono::millise
                        if (escaped) result_ = Uploaded::client_broke;
                        ended_.set(true);
                    });
-}
-
-asio::awaitable<void> Upload::send_head_only(std::string head, std::chrono::milliseconds response_limit) {
-    net::BodyWriter writer(upstream_.stream(), core::Framing(), std::move(head));
-    upstream_.stream().deadline(request_.worker.shared.config.server.timeouts.write_idle);
-    const std::string_view no_body;
-    const auto written = co_await writer.write_last(no_body);
-    upstream_.stream().deadline(response_limit);
-    result_ = written.error ? Uploaded::upstream_closed : Uploaded::whole;
 }
 
 asio::awaitable<void> Upload::run(std::string head, core::Framing framing, std::chrono::milliseconds response_limit) {
@@ -56,7 +46,7 @@ asio::awaitable<net::IoResult> Upload::finish(net::BodyWriter& writer, std::stri
 }
 
 asio::awaitable<Uploaded> Upload::send(std::string head, core::Framing framing) {
-    const auto& server = request_.worker.shared.config.server;
+    const auto& server = request_.server();
     net::BodyWriter writer(upstream_.stream(), framing, std::move(head));
     std::uint64_t total = 0;
     // A small body that came with its head is in the connection's buffer already and travels with the head in one
@@ -90,7 +80,7 @@ asio::awaitable<Uploaded> Upload::stop_and_join() {
         request_.client.stop_reading();
         upstream_.stream().cancel();
     }
-    if (started_) co_await ended_.wait();
+    co_await ended_.wait();
     co_return result_;
 }
 

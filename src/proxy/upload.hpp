@@ -32,12 +32,9 @@ class Upload {
     /// given `response_limit` from then on, or, when the request will never be whole, are ended.
     void start(std::string head, core::Framing framing, std::chrono::milliseconds response_limit);
 
-    /// Sends a head that no body follows. The upload is over when this returns.
-    boost::asio::awaitable<void> send_head_only(std::string head, std::chrono::milliseconds response_limit);
+    bool done() const { return ended_.is_set(); }
 
-    bool done() const { return !started_ || ended_.is_set(); }
-
-    /// Ends the upload if it still runs, and waits for its end. After one of the two above.
+    /// Ends the upload if it still runs, and waits for its end. After start().
     boost::asio::awaitable<Uploaded> stop_and_join();
 
  private:
@@ -49,7 +46,6 @@ class Upload {
     net::Connection& upstream_;
     async::OneShot<bool> ended_;
     Uploaded result_ = Uploaded::whole;  ///< once it has ended
-    bool started_ = false;
     bool stopping_ = false;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What one io_context offers its exchanges: its store, upstream pools and background tasks, and the few things that all
+// What one io_context offers its exchanges: its store, configuration and background tasks, and the few things that all
 // threads share. Everything here outlives every exchange of the worker.
 
 #include <atomic>
@@ -9,11 +9,9 @@
 #include <vector>
 
 #include "async/task_set.hpp"
-#include "config/config.hpp"
 #include "core/keyed_hash.hpp"
-#include "core/route_table.hpp"
-#include "net/upstream_pool.hpp"
 #include "proxy/access_log.hpp"
+#include "proxy/generation.hpp"
 #include "proxy/in_flight.hpp"
 #include "proxy/lease_keeper.hpp"
 #include "proxy/metrics.hpp"
@@ -23,10 +21,8 @@
 
 namespace oncegate::proxy {
 
-/// Shared by all threads; safe from any.
+/// Shared by all threads; safe from any. What a reload does not touch.
 struct Shared {
-    const config::Config& config;
-    const core::RouteTable& routes;
     InFlight& in_flight;
     Metrics& metrics;
     AccessLog& access_log;
@@ -38,28 +34,23 @@ struct Shared {
     std::atomic<bool> draining{false};        ///< answers end their connections from now on
 };
 
-/// Which of how many workers.
-struct Place {
-    std::size_t index = 0;
-    std::size_t workers = 1;
-};
-
-/// What one of `workers` gets of a number that all share: at least one each, so that a small number grows.
-std::size_t share_of(std::size_t total, std::size_t index, std::size_t workers);
-
 /// Not thread-safe: used on its own thread only.
 struct Worker {
     /// `place`: which share of the limits of an upstream is this worker's.
-    Worker(boost::asio::any_io_executor its_executor, Shared& all, std::unique_ptr<store::Store> its_store,
-           Place place);
+    Worker(boost::asio::any_io_executor its_executor, Shared& all, std::shared_ptr<const Generation> first,
+           std::unique_ptr<store::Store> its_store, Place its_place);
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
+    /// Requests that begin from now on are under this configuration.
+    void adopt(std::shared_ptr<const Generation> next);
+
     boost::asio::any_io_executor executor;
     Shared& shared;
+    Place place;
     std::unique_ptr<store::Store> store;
-    std::vector<std::unique_ptr<net::UpstreamPool>> upstreams;  ///< in the order of the configuration
-    async::TaskSet tasks;  ///< what must outlive a client: sessions and settlements
+    std::shared_ptr<LocalGeneration> generation;  ///< the present one; requests keep theirs
+    async::TaskSet tasks;                         ///< what must outlive a client: sessions and settlements
     LeaseKeeper leases;
     Settler settler;
 };

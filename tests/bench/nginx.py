@@ -1,4 +1,4 @@
-"""nginx twice: as the upstream that answers 1 KiB, and as the plain proxy to compare with."""
+"""nginx three times: as the upstream that answers 1 KiB, as a bare proxy, and as one that does what Oncegate does on a plain route."""
 
 import os
 import signal
@@ -26,15 +26,28 @@ http {{
 }}
 """
 ANSWERS = 'server {{ listen 127.0.0.1:{port} backlog=1024; default_type application/json; location / {{ return 200 "{body}"; }} }}'
-PROXIES = """upstream app {{ server 127.0.0.1:{upstream}; keepalive 256; keepalive_requests 1000000000; }}
+BARE = """upstream app {{ server 127.0.0.1:{upstream}; keepalive 256; keepalive_requests 1000000000; }}
   server {{ listen 127.0.0.1:{port} backlog=1024;
     location / {{ proxy_pass http://app; proxy_http_version 1.1; proxy_set_header Connection ""; }} }}"""
 
 
+# Via, forwarding fields, trace context, and an access log in JSON that is written in blocks.
+SAME_WORK = """log_format json escape=json '{{"time":"$time_iso8601","method":"$request_method","path":"$uri","status":$status,'
+    '"bytes_in":$request_length,"bytes_out":$bytes_sent,"duration_ms":$request_time,"upstream_ms":"$upstream_response_time",'
+    '"trace_id":"$request_id","client":"$remote_addr"}}';
+  upstream app {{ server 127.0.0.1:{upstream}; keepalive 256; keepalive_requests 1000000000; }}
+  server {{ listen 127.0.0.1:{port} backlog=1024; access_log /dev/null json buffer=32k flush=1s;
+    location / {{ proxy_pass http://app; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $http_host;
+      proxy_set_header Via "1.1 nginx"; proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+      proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header X-Forwarded-Host $http_host;
+      proxy_set_header Forwarded "for=$remote_addr;host=\\"$http_host\\";proto=$scheme";
+      proxy_set_header traceparent "00-$request_id-0123456789abcdef-01"; }} }}"""
+
+
 class Nginx:
-    def __init__(self, directory, name, upstream=None):
+    def __init__(self, directory, name, upstream=None, template=None):
         self.port = free_port()
-        template = PROXIES if upstream else ANSWERS
+        template = template or ANSWERS
         content = template.format(port=self.port, upstream=upstream, body="x" * 1024)
         path = os.path.join(directory, f"{name}.conf")
         with open(path, "w", encoding="ascii") as file:

@@ -19,7 +19,7 @@ from cpu import cpu_seconds  # noqa: E402
 from harness.client import keyed  # noqa: E402
 from harness.postgres import Postgres  # noqa: E402
 from harness.proxy import Oncegate  # noqa: E402
-from nginx import Nginx  # noqa: E402
+from nginx import BARE, SAME_WORK, Nginx  # noqa: E402
 
 KEYS = 200
 REQUEST_BODY = b'{"amount":100,"currency":"eur"}'
@@ -77,7 +77,8 @@ def measure(options, directory, stoppers):
         return part
 
     upstream = owned(Nginx(directory, "upstream"))
-    peer = owned(Nginx(directory, "proxy", upstream.port))
+    peer = owned(Nginx(directory, "bare", upstream.port, BARE))
+    equal = owned(Nginx(directory, "same-work", upstream.port, SAME_WORK))
     postgres = Postgres()
     stoppers.append(postgres.remove)
     postgres.start()
@@ -85,9 +86,11 @@ def measure(options, directory, stoppers):
     shared = owned(Front(directory, upstream, "postgres", postgres.new_database(), options.threads))
     for front in (embedded, shared):
         front.record_keys()
-    cases = [Case("nginx, pass-through", peer, "get"), Case("pass-through", embedded, "get"),
+    cases = [Case("nginx, bare", peer, "get"), Case("nginx, the same work", equal, "get"), Case("pass-through", embedded, "get"),
              Case("first seen, SQLite", embedded, "first"), Case("replay, SQLite", embedded, "replay"),
              Case("first seen, PostgreSQL", shared, "first", postgres), Case("replay, PostgreSQL", shared, "replay", postgres)]
+    if options.pass_through:
+        cases = cases[:3]
     for number in range(options.rounds):
         for case in cases:
             case.run(options, number)
@@ -113,6 +116,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=5, help="of each run")
     parser.add_argument("--rounds", type=int, default=5, help="of all cases in turn")
     parser.add_argument("--connections", type=int, default=32, help="kept alive by the load generator")
+    parser.add_argument("--pass-through", action="store_true", help="only the cases without a key")
     parser.add_argument("--threads", type=int, default=1, help="of the proxy; nginx has one worker")
     options = parser.parse_args()
     missing = [program for program in ("nginx", "wrk") if not shutil.which(program)]

@@ -9,6 +9,8 @@
 #include <string>
 
 #include "net/message_writer.hpp"
+#include "support/net/fake_names.hpp"
+#include "support/net/ping_peer.hpp"
 #include "support/net/scripted_peer.hpp"
 #include "support/run.hpp"
 
@@ -18,7 +20,11 @@ using namespace std::chrono_literals;
 using net::NoConnection;
 using net::PooledConnection;
 using net::UpstreamPool;
+using test::answer_pings;
+using test::FakeNames;
 using test::Gate;
+using test::loopback_upstream;
+using test::ping;
 using test::RawSocket;
 using test::RefusingPort;
 using test::run;
@@ -28,39 +34,6 @@ using test::SilentPort;
 namespace {
 
 using Taken = boost::system::result<PooledConnection, NoConnection>;
-
-net::UpstreamServer server(std::uint16_t port) { return {"127.0.0.1", port, "127.0.0.1:" + std::to_string(port)}; }
-
-net::UpstreamOptions options(std::vector<std::uint16_t> ports) {
-    net::UpstreamOptions result;
-    for (const auto port : ports) result.servers.push_back(server(port));
-    result.connect = 5s;
-    return result;
-}
-
-/// Answers "ping" with "pong" until the client is gone.
-void answer_pings(RawSocket& client) {
-    try {
-        while (true) {
-            client.expect("ping");
-            client.send("pong");
-        }
-    } catch (const test::PeerFailure&) {
-    }
-}
-
-asio::awaitable<std::string> ping(PooledConnection& connection) {
-    const std::string text = "ping";
-    const std::array<asio::const_buffer, 1> pieces{asio::buffer(text)};
-    co_await connection.stream().write(pieces);
-    while (connection.connection().buffered().size() < 4) {
-        const auto read = co_await connection.connection().fill(100);
-        if (read.error) break;
-    }
-    std::string answer(connection.connection().buffered());
-    connection.connection().consume(answer.size());
-    co_return answer;
-}
 
 /// A take that is under way.
 struct Taking {
@@ -98,7 +71,7 @@ struct Taking {
 TEST_CASE("a connection given back is used again and counts its bytes anew") {
     ScriptedPeer peer(answer_pings);
     asio::io_context io;
-    UpstreamPool pool(io.get_executor(), options({peer.port()}));
+    UpstreamPool pool(io.get_executor(), loopback_upstream({peer.port()}));
     {
         auto first = run(io, pool.take());
         REQUIRE(first.has_value());
@@ -126,7 +99,7 @@ TEST_CASE("a connection that is not given back is closed", "[R62]") {
         gone.open();
     });
     asio::io_context io;
-    UpstreamPool pool(io.get_executor(), options({peer.port()}));
+    UpstreamPool pool(io.get_executor(), loopback_upstream({peer.port()}));
     REQUIRE(run(io, pool.take()).has_value());
     gone.wait();
     CHECK(pool.in_use() == 0);
@@ -150,7 +123,7 @@ TEST_CASE("an idle connection that the upstream closed, reset or wrote to is nev
                        },
                        answer_pings});
     asio::io_context io;
-    UpstreamPool pool(io.get_executor(), options({peer.port()}));
+    UpstreamPool pool(io.get_executor(), loopback_upstream({peer.port()}));
     {
         auto first = run(io, pool.take());
         REQUIRE(first.has_value());
@@ -173,7 +146,7 @@ TEST_CASE("bytes read beyond the response keep a connection out of the pool", "[
         client.wait_end();
     });
     asio::io_context io;
-    UpstreamPool pool(io.get_executor(), options({peer.port()}));
+    UpstreamPool pool(io.get_executor(), loopback_upstream({peer.port()}));
     auto taken = run(io, pool.take());
     REQUIRE(taken.has_value());
     const std::string text = "ping";
@@ -189,7 +162,7 @@ TEST_CASE("bytes read beyond the response keep a connection out of the pool", "[
 TEST_CASE("the youngest idle connection is used first") {
     ScriptedPeer peer(answer_pings);
     asio::io_context io;
-    UpstreamPool pool(io.get_executor(), options({peer.port()}));
+    UpstreamPool pool(io.get_executor(), loopback_upstream({peer.port()}));
     auto first = run(io, pool.take());
     auto second = run(io, pool.take());
     REQUIRE(first.has_value());
@@ -203,11 +176,62 @@ TEST_CASE("the youngest idle connection is used first") {
     CHECK(&const_cast<PooledConnection&>(*third).stream() == youngest);
 }
 
+TEST_CASE("an idle connection is had at once, without a coroutine") {
+    ScriptedPeer peer(answer_pings);
+    asio::io_context io;
+    net::UpstreamOptions narrow = loopback_upstream({peer.port()});
+    narrow.max_connections = 2;
+    UpstreamPool pool(io.get_executor(), narrow);
+    CHECK_FALSE(pool.try_take().has_value());
+    auto first = run(io, pool.take());
+    auto second = run(io, pool.take());
+    REQUIRE(first.has_value());
+    REQUIRE(second.has_value());
+    CHECK_FALSE(pool.try_take().has_value());
+    run(io, ping(*first));
+    std::move(*first).give_back();
+    {
+        auto again = pool.try_take();
+        REQUIRE(again.has_value());
+        CHECK(again->reused());
+        CHECK(again->bytes_sent() == 0);
+        CHECK(pool.in_use() == 2);
+        CHECK(pool.idle() == 0);
+        CHECK(run(io, ping(*again)) == "pong");
+        CHECK(again->bytes_sent() == 4);
+    }
+    CHECK(pool.in_use() == 1);
+    CHECK_FALSE(pool.try_take().has_value());
+}
+
+TEST_CASE("what a server says of its idle time bounds how long a connection is kept") {
+    ScriptedPeer peer(answer_pings);
+    asio::io_context io;
+    UpstreamPool pool(io.get_executor(), loopback_upstream({peer.port()}));
+    const auto take_and_give_back = [&](std::optional<std::chrono::seconds> hint) {
+        auto taken = run(io, pool.take());
+        REQUIRE(taken.has_value());
+        std::move(*taken).give_back(hint);
+    };
+    for (const auto hint : {1s, 0s, -5s, std::chrono::seconds::min()}) {
+        take_and_give_back(hint);
+        CHECK(pool.idle() == 0);
+    }
+    take_and_give_back(std::chrono::seconds::max());
+    CHECK(pool.idle() == 1);
+    take_and_give_back(std::nullopt);
+    CHECK(pool.idle() == 1);
+    // The timer that was armed for a minute moves.
+    take_and_give_back(2s);
+    CHECK(pool.idle() == 1);
+    test::run_until(io, [&] { return pool.idle() == 0; });
+}
+
 TEST_CASE("servers take turns") {
     ScriptedPeer a(answer_pings);
     ScriptedPeer b(answer_pings);
     asio::io_context io;
-    UpstreamPool pool(io.get_executor(), options({a.port(), b.port()}));
+    UpstreamPool pool(io.get_executor(), loopback_upstream({a.port(), b.port()}));
     std::vector<std::uint16_t> served;
     for (int i = 0; i < 4; ++i) {
         auto taken = run(io, pool.take());
@@ -225,7 +249,7 @@ TEST_CASE("a server that refuses is passed over for the next", "[R61]") {
     const RefusingPort refusing;
     ScriptedPeer peer(answer_pings);
     asio::io_context io;
-    UpstreamPool pool(io.get_executor(), options({refusing.port(), peer.port()}));
+    UpstreamPool pool(io.get_executor(), loopback_upstream({refusing.port(), peer.port()}));
     for (int i = 0; i < 4; ++i) {
         auto taken = run(io, pool.take());
         REQUIRE(taken.has_value());
@@ -238,35 +262,37 @@ TEST_CASE("no server at all is told by its reason and holds nothing", "[R61]") {
     asio::io_context io;
     const RefusingPort one;
     const RefusingPort other;
-    UpstreamPool refusing(io.get_executor(), options({one.port(), other.port()}));
+    UpstreamPool refusing(io.get_executor(), loopback_upstream({one.port(), other.port()}));
     const auto refused = run(io, refusing.take());
     REQUIRE_FALSE(refused.has_value());
-    CHECK(refused.error() == NoConnection::refused);
+    CHECK(refused.error().kind == NoConnection::Kind::refused);
     CHECK(refusing.in_use() == 0);
 
-    net::UpstreamOptions nameless = options({});
-    nameless.servers.push_back({"does-not-exist.invalid", 80, "does-not-exist.invalid"});
-    nameless.connect = 20s;
+    net::UpstreamOptions nameless = loopback_upstream({});
+    FakeNames nobody(io);
+    nameless.servers.push_back({"app.test", 80, "app.test", {}, {}});
+    nameless.look_up = nobody.look_up();
     UpstreamPool unresolved(io.get_executor(), nameless);
     const auto unknown = run(io, unresolved.take());
     REQUIRE_FALSE(unknown.has_value());
-    CHECK(unknown.error() == NoConnection::unresolved);
+    CHECK(unknown.error().kind == NoConnection::Kind::unresolved);
+    CHECK(unknown.error().text.find("app.test: the name could not be resolved: ") == 0);
     CHECK(unresolved.in_use() == 0);
 }
 
 TEST_CASE("a connect that gets no answer ends at its deadline, and the next server is tried", "[R61]") {
     const SilentPort silent;
     asio::io_context io;
-    net::UpstreamOptions alone = options({silent.port()});
+    net::UpstreamOptions alone = loopback_upstream({silent.port()});
     alone.connect = 50ms;
     UpstreamPool pool(io.get_executor(), alone);
     const auto late = run(io, pool.take());
     REQUIRE_FALSE(late.has_value());
-    CHECK(late.error() == NoConnection::timed_out);
+    CHECK(late.error().kind == NoConnection::Kind::timed_out);
     CHECK(pool.in_use() == 0);
 
     ScriptedPeer peer(answer_pings);
-    net::UpstreamOptions both = options({silent.port(), peer.port()});
+    net::UpstreamOptions both = loopback_upstream({silent.port(), peer.port()});
     both.connect = 50ms;
     UpstreamPool second(io.get_executor(), both);
     const auto taken = run(io, second.take());
@@ -277,7 +303,7 @@ TEST_CASE("a connect that gets no answer ends at its deadline, and the next serv
 TEST_CASE("with every connection in use a take waits its turn, in order of asking") {
     ScriptedPeer peer(answer_pings);
     asio::io_context io;
-    net::UpstreamOptions narrow = options({peer.port()});
+    net::UpstreamOptions narrow = loopback_upstream({peer.port()});
     narrow.max_connections = 1;
     UpstreamPool pool(io.get_executor(), narrow);
     std::optional<Taken> held(run(io, pool.take()));
@@ -307,7 +333,7 @@ TEST_CASE("with every connection in use a take waits its turn, in order of askin
 TEST_CASE("a take that waits in vain is exhausted", "[R61]") {
     ScriptedPeer peer(answer_pings);
     asio::io_context io;
-    net::UpstreamOptions narrow = options({peer.port()});
+    net::UpstreamOptions narrow = loopback_upstream({peer.port()});
     narrow.max_connections = 1;
     narrow.connect = 20ms;
     UpstreamPool pool(io.get_executor(), narrow);
@@ -315,7 +341,7 @@ TEST_CASE("a take that waits in vain is exhausted", "[R61]") {
     REQUIRE(held.has_value());
     const auto none = run(io, pool.take());
     REQUIRE_FALSE(none.has_value());
-    CHECK(none.error() == NoConnection::exhausted);
+    CHECK(none.error().kind == NoConnection::Kind::exhausted);
     CHECK(pool.in_use() == 1);
 }
 
@@ -323,7 +349,7 @@ TEST_CASE("an idle connection of another server makes room within the limit") {
     ScriptedPeer a(answer_pings);
     ScriptedPeer b(answer_pings);
     asio::io_context io;
-    net::UpstreamOptions narrow = options({a.port(), b.port()});
+    net::UpstreamOptions narrow = loopback_upstream({a.port(), b.port()});
     narrow.max_connections = 1;
     UpstreamPool pool(io.get_executor(), narrow);
     for (int i = 0; i < 4; ++i) {
@@ -340,7 +366,7 @@ TEST_CASE("an idle connection of another server makes room within the limit") {
 TEST_CASE("cancelling a take at any moment leaves the pool whole") {
     ScriptedPeer peer(answer_pings);
     asio::io_context io;
-    net::UpstreamOptions narrow = options({peer.port()});
+    net::UpstreamOptions narrow = loopback_upstream({peer.port()});
     narrow.max_connections = 1;
     UpstreamPool pool(io.get_executor(), narrow);
 
@@ -381,7 +407,7 @@ TEST_CASE("an idle connection is closed after its time without anyone asking") {
         gone.open();
     });
     asio::io_context io;
-    net::UpstreamOptions brief = options({peer.port()});
+    net::UpstreamOptions brief = loopback_upstream({peer.port()});
     brief.idle = 20ms;
     UpstreamPool pool(io.get_executor(), brief);
     {
@@ -398,7 +424,7 @@ TEST_CASE("an idle connection is closed after its time without anyone asking") {
 TEST_CASE("shutting down closes what is idle now and what comes back later") {
     ScriptedPeer peer(answer_pings);
     asio::io_context io;
-    UpstreamPool pool(io.get_executor(), options({peer.port()}));
+    UpstreamPool pool(io.get_executor(), loopback_upstream({peer.port()}));
     auto idle = run(io, pool.take());
     auto busy = run(io, pool.take());
     REQUIRE(idle.has_value());
@@ -419,7 +445,7 @@ TEST_CASE("shutting down closes what is idle now and what comes back later") {
 TEST_CASE("a connection assigned over another ends the other") {
     ScriptedPeer peer(answer_pings);
     asio::io_context io;
-    UpstreamPool pool(io.get_executor(), options({peer.port()}));
+    UpstreamPool pool(io.get_executor(), loopback_upstream({peer.port()}));
     auto first = run(io, pool.take());
     {
         auto second = run(io, pool.take());

@@ -32,11 +32,23 @@ proxy::Report some_report() {
     return report;
 }
 
+std::string json_line(const proxy::Report& report, std::int64_t unix_ms) {
+    std::string line;
+    proxy::append_json_line(line, report, unix_ms);
+    return line;
+}
+
+std::string text_line(const proxy::Report& report, std::int64_t unix_ms) {
+    std::string line;
+    proxy::append_text_line(line, report, unix_ms);
+    return line;
+}
+
 }  // namespace
 
 TEST_CASE("a line is one JSON object with the fields of the contract in their order") {
     CHECK(
-        proxy::json_line(some_report(), 1'764'500'000'042) ==
+        json_line(some_report(), 1'764'500'000'042) ==
         R"({"time":"2025-11-30T10:53:20.042Z","route":"pay","method":"POST","path":"/v1/payments","status":201,)"
         R"("outcome":"replayed","key_hash":"0123","fingerprint":"abcd","attempt":2,"replayed":true,"bytes_in":10,)"
         R"("bytes_out":20,"duration_ms":1.500,"upstream_ms":0.250,"store_ms":0.000,"trace_id":"t","client":"127.0.0.1"})");
@@ -44,17 +56,18 @@ TEST_CASE("a line is one JSON object with the fields of the contract in their or
 
 TEST_CASE("the key is in a line only when the configuration put it there", "[R40]") {
     auto report = some_report();
-    CHECK(proxy::json_line(report, 0).find("\"key\":") == std::string::npos);
+    CHECK(json_line(report, 0).find("\"key\":") == std::string::npos);
     report.key = "a \"key\"";
-    CHECK(json::parse(proxy::json_line(report, 0)).as_object().at("key").as_string() == "a \"key\"");
-    CHECK(proxy::text_line(report, 0).find("key=\"a \\\"key\\\"\"") != std::string::npos);
+    CHECK(json::parse(json_line(report, 0)).as_object().at("key").as_string() == "a \"key\"");
+    CHECK(text_line(report, 0).find("key=\"a \\\"key\\\"\"") != std::string::npos);
 }
 
 TEST_CASE("any bytes of a request give a line that parses") {
     for (int byte = 0; byte < 256; ++byte) {
         auto report = some_report();
-        report.path = std::string("/a") + static_cast<char>(byte) + "b";
-        const auto line = proxy::json_line(report, 0);
+        const std::string path{'/', 'a', static_cast<char>(byte), 'b'};
+        report.path = path;
+        const auto line = json_line(report, 0);
         INFO(line);
         CHECK(line.find('\n') == std::string::npos);
         CHECK_NOTHROW(json::parse(line));

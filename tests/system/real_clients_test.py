@@ -1,27 +1,22 @@
 """Programs that people use, through the built program: curl, node's fetch, the stripe library."""
 
+import gzip
+import http.client
 import itertools
 import json
 import os
+import shutil
 import subprocess
 import unittest
 
 from harness.cases import OnPostgres, SystemCase, on_both_stores
 from harness.client import Response, keyed
 from harness.http import request_bytes, response_bytes
+from harness.programs import NODE, node, run
 from harness.upstream import CLOSE, Gate
 from harness.waiting import PATIENCE
 
-NODE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "node")
 INTENTS = "/v1/payment_intents"
-
-
-def run(*command, env=None):
-    done = subprocess.run(command, capture_output=True, timeout=3 * PATIENCE, check=False, stdin=subprocess.DEVNULL,
-                          env={**os.environ, "no_proxy": "127.0.0.1", **(env or {})})
-    if done.returncode != 0:
-        raise AssertionError(f"{command}: {done.returncode}\n{done.stderr.decode()}")
-    return done.stdout
 
 
 def curl(proxy, key, data='{"amount":100}', *options):
@@ -37,14 +32,13 @@ def curl(proxy, key, data='{"amount":100}', *options):
 
 
 def fetch(proxy, key, body='{"amount":100}'):
-    return json.loads(run("node", os.path.join(NODE, "fetch_client.mjs"), f"http://127.0.0.1:{proxy.port}/pay", key, body))
+    return json.loads(node("fetch_client.mjs", f"http://127.0.0.1:{proxy.port}/pay", key, body))
 
 
 def stripe(proxy, *calls, retries=0):
     """Results of (amount, key) in turn; None as key: the library's own."""
     listed = json.dumps([{"amount": amount, "key": key} for amount, key in calls])
-    return json.loads(run("node", os.path.join(NODE, "stripe_client.mjs"), str(proxy.port), listed,
-                          env={"STRIPE_RETRIES": str(retries)}))
+    return json.loads(node("stripe_client.mjs", proxy.port, listed, env={"STRIPE_RETRIES": str(retries)}))
 
 
 @on_both_stores
@@ -169,6 +163,87 @@ class Stripe(SystemCase):
         self.assertEqual([result["id"] for result in results], ["pi_1", "pi_1"])
         self.assertEqual({result["replayed"] for result in results}, {None, "true"})
         self.assertEqual(upstream.hits(), 1)
+
+
+class PlainClients(SystemCase):
+    """Clients of a route without a policy: whatever they do by themselves works."""
+
+    def echo_pair(self):
+        return self.setup_pair(lambda request: response_bytes(200, request.body or b"nothing"))
+
+    def curl(self, proxy, *options, stdin=None, path="/plain"):
+        return run("curl", "-sS", *options, f"http://127.0.0.1:{proxy.port}{path}", stdin=stdin)
+
+    def test_curl_versions(self):
+        """[R127] HTTP/1.0 and 1.1; a chunked answer reaches 1.0 as one that ends with its connection."""
+        upstream, proxy = self.echo_pair()
+        upstream.answer(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nchunks\r\n0\r\n\r\n")
+        for option in ("--http1.0", "--http1.1"):
+            self.assertEqual(self.curl(proxy, option), b"chunks")
+            self.assertEqual(self.curl(proxy, option, "--data", "x"), b"chunks")
+
+    def test_curl_upload_from_a_pipe(self):
+        """`-T -` sends chunks, for curl cannot know the length; with and without waiting for 100."""
+        upstream, proxy = self.echo_pair()
+        body = bytes(range(256)) * 8192
+        for options in ((), ("--expect100-timeout", "20"), ("-H", "Expect:")):
+            shown = self.curl(proxy, "-T", "-", *options, "-w", "%{time_total}", stdin=body, path="/up/")
+            self.assertTrue(shown.startswith(body))
+            self.assertLess(float(shown[len(body):]), 10)  # nobody sat out the 20 seconds
+        for number in (1, 2, 3):
+            request = upstream.wait_for(number)
+            self.assertEqual((request.method, request.get("Transfer-Encoding")), ("PUT", "chunked"))
+
+    def test_curl_compressed(self):
+        """[R85] A content coding is between the client and the upstream."""
+        upstream, proxy = self.echo_pair()
+        upstream.answer(response_bytes(200, gzip.compress(b"plain text"), [("Content-Encoding", "gzip")]))
+        self.assertEqual(self.curl(proxy, "--compressed"), b"plain text")
+        self.assertIn("gzip", upstream.wait_for(1).get("Accept-Encoding"))
+
+    def test_curl_keeps_its_connection(self):
+        """Several URLs in one call go over one connection."""
+        _, proxy = self.echo_pair()
+        url = f"http://127.0.0.1:{proxy.port}/again"
+        shown = self.curl(proxy, url, url, "-o", os.devnull, "-o", os.devnull, "-o", os.devnull, "-w", "%{num_connects}")
+        self.assertEqual(shown, b"100")
+
+    def test_node_agents(self):
+        """node's http agent and fetch, many requests at once over kept connections."""
+        upstream, proxy = self.echo_pair()
+        said = json.loads(node("keep_alive_client.mjs", f"http://127.0.0.1:{proxy.port}/plain", 40))
+        expected = [[200, f"number {number}"] for number in range(40)]
+        self.assertEqual((said["byAgent"], said["byFetch"]), (expected, expected))
+        self.assertLessEqual(said["sockets"], 2)
+        self.assertEqual(upstream.hits(), 80)
+
+    def test_python_http_client(self):
+        """http.client: lengths, chunks from an iterator, and one connection throughout."""
+        _, proxy = self.echo_pair()
+        connection = http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=PATIENCE)
+        self.addCleanup(connection.close)
+        for body, expected in ((b"whole", b"whole"), (iter([b"in ", b"pieces"]), b"in pieces"), (None, b"nothing")):
+            connection.request("POST", "/plain", body=body, encode_chunked=True)
+            sock = connection.sock
+            response = connection.getresponse()
+            self.assertEqual((response.status, response.read()), (200, expected))
+            self.assertIs(connection.sock, sock)
+
+    @unittest.skipUnless(shutil.which("wrk"), "wrk is not installed")
+    def test_wrk(self):
+        """A second of load without a failed request."""
+        _, proxy = self.echo_pair()
+        said = run("wrk", "-t1", "-c16", "-d1s", f"http://127.0.0.1:{proxy.port}/plain").decode()
+        self.assertNotIn("Socket errors", said)
+        self.assertNotIn("Non-2xx", said)
+        self.assertIn("requests in", said)
+
+    @unittest.skipUnless(shutil.which("h2load"), "h2load is not installed")
+    def test_h2load(self):
+        """The same with h2load speaking HTTP/1.1."""
+        _, proxy = self.echo_pair()
+        said = run("h2load", "--h1", "-n", "500", "-c", "8", f"http://127.0.0.1:{proxy.port}/plain").decode()
+        self.assertIn("500 succeeded, 0 failed, 0 errored", said)
 
 
 class RealClientsOnTwoInstances(OnPostgres, SystemCase):

@@ -7,8 +7,18 @@ function(oncegate_system_test name seconds)
 endfunction()
 
 foreach(name real_clients exactly_once kill takeover byte_exact bad_input limits keys outcomes gone_clients in_flight
-        policy_options store_trouble lifetime lifecycle commands observability streaming connections forwarding)
+        policy_options store_trouble lifetime lifecycle commands observability streaming connections forwarding reload
+        relay upgrade upstream_servers edits tls_clients)
   oncegate_system_test(${name} 300)
+endforeach()
+
+# Raw HTTP/1.1 cases in both directions, by subject; `python3 -B wire/run.py --help` tells how to play them by hand.
+foreach(group request_framing chunked_requests request_lines request_fields hosts_and_targets hop_by_hop expectations trailers
+        interim_responses response_heads response_framing connections segments damaged damaged_answers)
+  string(REPLACE "_" " " words ${group})
+  add_test(NAME "${build_prefix}system: wire ${words}" COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/wire/run.py ${group})
+  set_tests_properties("${build_prefix}system: wire ${words}" PROPERTIES
+      TIMEOUT 300 LABELS system ENVIRONMENT "ONCEGATE_BIN=$<TARGET_FILE:oncegate>")
 endforeach()
 
 # The bench is a program to look at, not a test of speed; a run of a second a case shows that it still works.

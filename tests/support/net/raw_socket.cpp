@@ -147,7 +147,9 @@ RawSocket::Message RawSocket::read_message() {
         std::string line;
         do {
             line = read_until("\r\n");
-            message.body += line + read(std::stoul(line, nullptr, 16)) + read_until("\r\n");
+            message.body += line;
+            message.body += read(std::stoul(line, nullptr, 16));
+            message.body += read_until("\r\n");
         } while (line != "0\r\n");
     }
     return message;

@@ -20,11 +20,15 @@ core::PathPattern pattern(std::string_view text) {
 
 config::Config two_routes(std::uint16_t upstream) {
     config::Config config;
+    config.server.listeners.emplace_back();
     config.log.file = "/dev/null";
     config.log.level = config::Log::Level::error;
     config::Upstream target;
     target.name = "target";
-    target.servers.push_back({"127.0.0.1", upstream, "127.0.0.1"});
+    config::UpstreamServer server;
+    server.host = server.authority = "127.0.0.1";
+    server.port = upstream;
+    target.servers.push_back(server);
     config.upstreams.push_back(target);
 
     config::Route pay_route;
@@ -49,28 +53,21 @@ config::Config adjusted(std::uint16_t upstream, const ProxyUnderTest::Adjust& ad
     return config;
 }
 
-std::vector<core::RouteMatch> matches(const config::Config& config) {
-    std::vector<core::RouteMatch> list;
-    for (const auto& route : config.routes) list.push_back(route.match);
-    return list;
-}
-
 }  // namespace
 
-ProxyUnderTest::ProxyUnderTest(std::uint16_t upstream, const Adjust& adjust)
-    : config_(adjusted(upstream, adjust)), routes_(matches(config_)) {
-    metrics_ = std::make_unique<proxy::Metrics>(std::vector<std::string>{"pay", "rest"},
-                                                std::vector<std::string>{"target"}, "test");
-    access_log_ = std::make_unique<proxy::AccessLog>(config_.log);
-    log_ = std::make_unique<proxy::ProgramLog>(config_.log);
-    shared_.reset(
-        new proxy::Shared{config_, routes_, in_flight_, *metrics_, *access_log_, *log_, log_names_, "oncegate-test"});
+ProxyUnderTest::ProxyUnderTest(std::uint16_t upstream, const Adjust& adjust) {
+    metrics_ = std::make_unique<proxy::Metrics>("test");
+    auto config = adjusted(upstream, adjust);
+    access_log_ = std::make_unique<proxy::AccessLog>(config.log);
+    log_ = std::make_unique<proxy::ProgramLog>(config.log);
+    generation_ = *proxy::Generation::make(std::move(config), *metrics_, *log_, nullptr);
+    shared_.reset(new proxy::Shared{in_flight_, *metrics_, *access_log_, *log_, log_names_, "oncegate-test"});
 
     const auto executor = io_.get_executor();
     std::vector<std::unique_ptr<store::Backend>> backends;
     backends.push_back(store_.connect(executor));
     auto store = store::make_batched_store(executor, std::move(backends), store::BatcherLimits(), *metrics_);
-    worker_ = std::make_unique<proxy::Worker>(executor, *shared_, std::move(store), proxy::Place{});
+    worker_ = std::make_unique<proxy::Worker>(executor, *shared_, generation_, std::move(store), proxy::Place{});
     services_ = std::make_unique<async::TaskSet>(executor, [](std::exception_ptr) {});
     listener_ = std::make_unique<net::Listener>(executor, net::BindAddress{"127.0.0.1", 0});
     port_ = listener_->port();
@@ -86,13 +83,13 @@ ProxyUnderTest::~ProxyUnderTest() {
         listener_->close();
         services_->cancel_all();
         worker_->tasks.cancel_all();
-        for (auto& pool : worker_->upstreams) pool->shut_down();
+        worker_->generation->retire(nullptr);
     });
     thread_.join();  // nothing is left to wait for once every task has ended
 }
 
 asio::awaitable<void> ProxyUnderTest::serve(std::unique_ptr<net::Stream> stream) {
-    proxy::Session session(*worker_, std::move(stream));
+    proxy::Session session(*worker_, std::move(stream), 0);
     co_await session.run();
 }
 

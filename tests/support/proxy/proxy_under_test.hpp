@@ -32,7 +32,7 @@ class ProxyUnderTest {
 
     MemoryDatabase& store() { return store_; }
     test::RawSocket connect() const { return test::RawSocket::connect(port_); }
-    const config::Config& config() const { return config_; }
+    const config::Config& config() const { return generation_->config(); }
     std::string metrics() const { return metrics_->text(); }
 
     /// Sends `request` on a connection of its own and reads one answer.
@@ -41,14 +41,13 @@ class ProxyUnderTest {
  private:
     boost::asio::awaitable<void> serve(std::unique_ptr<net::Stream> stream);
 
-    config::Config config_;
-    core::RouteTable routes_;
     proxy::InFlight in_flight_;
     std::unique_ptr<proxy::Metrics> metrics_;
     std::unique_ptr<proxy::AccessLog> access_log_;
     std::unique_ptr<proxy::ProgramLog> log_;
     core::KeyedHash log_names_{"test"};
     std::unique_ptr<proxy::Shared> shared_;
+    std::shared_ptr<const proxy::Generation> generation_;
     MemoryDatabase store_;
     boost::asio::io_context io_{1};
     std::unique_ptr<proxy::Worker> worker_;

@@ -79,6 +79,12 @@ class Buffered:
     def chunked(self):
         """(content, trailer lines) of a chunked body."""
         content = bytearray()
+        try:
+            return self._chunked(content)
+        except ConnectionResetError:
+            raise Broken("reset in the middle of a body", bytes(content)) from None
+
+    def _chunked(self, content):
         while True:
             line = self.until(b"\r\n")
             if line is None:

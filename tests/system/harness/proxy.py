@@ -69,16 +69,31 @@ class Oncegate:
 
     def _spawn(self):
         self._ended_by_test = False
+        self._write_config()
+        with open(self.out_path, "ab") as out, open(self.err_path, "ab") as err:
+            self.process = subprocess.Popen([binary(), "serve", "-c", self.config_path], stdout=out, stderr=err,
+                                            stdin=subprocess.DEVNULL, cwd=self._directory,
+                                            env={**os.environ, **SANITIZER_OPTIONS}, preexec_fn=dies_with_test())
+
+    def _write_config(self):
         config = copy.deepcopy(self._config)
         own = {"bind": f"127.0.0.1:{self.port}"}
         config["server"]["listeners"] = [own, *config["server"].get("listeners", [])]
         config.setdefault("admin", {})["bind"] = f"127.0.0.1:{self.admin_port}"
         with open(self.config_path, "w", encoding="utf-8") as file:
             json.dump(config, file, indent=2)
-        with open(self.out_path, "ab") as out, open(self.err_path, "ab") as err:
-            self.process = subprocess.Popen([binary(), "serve", "-c", self.config_path], stdout=out, stderr=err,
-                                            stdin=subprocess.DEVNULL, cwd=self._directory,
-                                            env={**os.environ, **SANITIZER_OPTIONS}, preexec_fn=dies_with_test())
+
+    def reload(self, config=None, expect="taken"):
+        """SIGHUP, with `config` in the file when it is given; returns when the program has `taken` or `refused` it."""
+        if config is not None:
+            self._config = config
+            self._write_config()
+        before = self.reloads(expect)
+        self.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: self.reloads(expect) > before, f"{self.name} has {expect} a configuration")
+
+    def reloads(self, result):
+        return self.metric("oncegate_config_reloads_total", result=result)
 
     def _answers(self, until):
         path = "/readyz" if until == "ready" else "/healthz"
@@ -169,6 +184,13 @@ class Oncegate:
 
     def memory_bytes(self):
         """Resident set size."""
+        return self._memory("VmRSS:")
+
+    def memory_peak_bytes(self):
+        """The largest that the resident set has been."""
+        return self._memory("VmHWM:")
+
+    def _memory(self, name):
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
-            line = next(line for line in status if line.startswith("VmRSS:"))
+            line = next(line for line in status if line.startswith(name))
         return int(line.split()[1]) * 1024

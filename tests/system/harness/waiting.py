@@ -9,7 +9,7 @@ import threading
 PATIENCE = 20.0 * float(os.environ.get("ONCEGATE_TEST_PATIENCE", "1"))
 
 
-def wait_until(condition, what, seconds=PATIENCE):
+def wait_until(condition, what, seconds=PATIENCE, pause_seconds=0.01):
     """Asks again and again until `condition()` is true, and returns its value; AssertionError at the deadline."""
     from time import monotonic
 
@@ -21,7 +21,7 @@ def wait_until(condition, what, seconds=PATIENCE):
             return value
         if monotonic() > deadline:
             raise AssertionError(f"not within {seconds:.0f} s: {what}")
-        pause.wait(0.01)
+        pause.wait(pause_seconds)
 
 
 def dies_with_test(with_signal=signal.SIGKILL):

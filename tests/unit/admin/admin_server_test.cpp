@@ -10,14 +10,16 @@ namespace {
 
 struct FixedStatus final : admin::Status {
     std::vector<std::string> reasons;
+    std::shared_ptr<config::Config> loaded = std::make_shared<config::Config>();
     std::vector<std::string> reasons_not_ready() const override { return reasons; }
+    std::shared_ptr<const config::Config> config() const override { return loaded; }
 };
 
 struct Listener {
-    config::Config config;
-    proxy::Metrics metrics{{"pay"}, {"target"}, "1.2.3"};
+    proxy::Metrics metrics{"1.2.3"};
     FixedStatus status;
-    admin::AdminServer server{config, metrics, status};
+    config::Config& config = *status.loaded;
+    admin::AdminServer server{metrics, status};
 
     admin::Answer get(std::string target, core::Fields fields = {}) const {
         core::RequestHead head;
@@ -43,7 +45,8 @@ TEST_CASE("a live process is healthy, and ready only without reasons against it"
 
 TEST_CASE("metrics are Prometheus text with the names of the contract") {
     Listener listener;
-    listener.metrics.request_done(0, proxy::Outcome::replayed, std::chrono::milliseconds(3));
+    listener.metrics.request_done(listener.metrics.route("pay"), proxy::Outcome::replayed,
+                                  std::chrono::milliseconds(3));
     listener.metrics.operation_done("claim", std::chrono::milliseconds(1));
     listener.metrics.batch_done(2);
     const auto answer = listener.get("/metrics");

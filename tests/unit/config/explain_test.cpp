@@ -80,6 +80,46 @@ TEST_CASE("explain says when no route or no single route takes the request") {
           std::string::npos);
 }
 
+TEST_CASE("explain shows how the route passes requests on and where to") {
+    const auto config = loaded(
+        "server: { listeners: [{ bind: 127.0.0.1:8080, proxy_protocol: true }, { bind: 127.0.0.1:8081 }] }\n"
+        "upstreams:\n"
+        "  payments:\n"
+        "    servers: [https://a.example, unix:/run/app.sock]\n"
+        "    balance: least_requests\n"
+        "    health: { path: /healthz, interval: 1s }\n"
+        "    ejection: { failures: 0 }\n"
+        "    tls: { server_name: b.example, verify: false }\n"
+        "routes:\n"
+        "  - name: one\n"
+        "    match: { path: /** }\n"
+        "    upstream: payments\n"
+        "    host: api.internal\n"
+        "    headers: { request: { set: { X-From: 'a, b' }, remove: [Cookie] }, response: { remove: [Server] } }\n"
+        "    upgrade: true\n"
+        "    retries: 2\n");
+    const auto text = explained(config, "GET", "/");
+    CAPTURE(text);
+    CHECK(has_line(text, "listeners: 127.0.0.1:8080 (PROXY protocol), 127.0.0.1:8081"));
+    CHECK(has_line(text, "  upstream  payments [https://a.example, unix:/run/app.sock]"));
+    CHECK(has_line(text, "  host              api.internal"));
+    CHECK(has_line(text, "  headers.request   { set: { X-From: \"a, b\" }, remove: [Cookie] }"));
+    CHECK(has_line(text, "  headers.response  { remove: [Server] }"));
+    CHECK(has_line(text, "  upgrade           true"));
+    CHECK(has_line(text, "  retries           2"));
+    CHECK(has_line(text, "  balance   least_requests"));
+    CHECK(has_line(text, "  health    { path: /healthz, interval: 1s, unhealthy_after: 3, healthy_after: 2 }"));
+    CHECK(has_line(text, "  ejection  never"));
+    CHECK(has_line(text, "  tls       not verified, as b.example"));
+}
+
+TEST_CASE("explain leaves open what only a connection can tell") {
+    const auto config = loaded(with_policy("{ scope: [client_ip, route] }"));
+    CHECK(has_line(explained(config, "POST", "/", {"Idempotency-Key: \"a\""}), "  client_ip  the client's address"));
+    CHECK(has_line(explained(config, "POST", "/"), "  ejection  { failures: 3, time: 10s }"));
+    CHECK(has_line(explained(config, "POST", "/"), "  headers.request   none"));
+}
+
 TEST_CASE("a fingerprint that is off has no inputs") {
     const auto config = loaded(with_policy("{ scope: [route], fingerprint: off }"));
     CHECK(has_line(explained(config, "POST", "/", {"Idempotency-Key: \"a\""}),

@@ -102,6 +102,113 @@ TEST_CASE("an upstream's servers become hosts and ports and authorities") {
     CHECK_FALSE(loaded_config.routes.at(0).policy);
 }
 
+TEST_CASE("schemes and unix sockets and the care for servers arrive as written") {
+    const TemporaryDirectory directory;
+    const auto pem = directory.write("some.pem", "x");
+    const auto loaded_config =
+        loaded(listener +
+               "upstreams:\n"
+               "  payments:\n"
+               "    servers: [https://a.example, 'https://[::1]:8443', unix:/run/app.sock]\n"
+               "    balance: least_requests\n"
+               "    health: { path: /up, interval: 1s, unhealthy_after: 4, healthy_after: 5 }\n"
+               "    ejection: { failures: 6, time: 7s }\n"
+               "    tls: { ca: '" +
+               pem + "', server_name: b.example, certificate: '" + pem + "', private_key: '" + pem +
+               "' }\n"
+               "  plain: { servers: [http://a.example] }\n"
+               "routes: [{ name: one, match: { path: /** }, upstream: payments }]\n");
+    using Scheme = config::UpstreamServer::Scheme;
+    const auto& upstream = loaded_config.upstreams.at(0);
+    REQUIRE(upstream.servers.size() == 3);
+    CHECK(upstream.servers[0] == config::UpstreamServer{"a.example", 443, "a.example", Scheme::https, ""});
+    CHECK(upstream.servers[1] == config::UpstreamServer{"::1", 8443, "[::1]:8443", Scheme::https, ""});
+    CHECK(upstream.servers[2].unix_path == "/run/app.sock");
+    CHECK(upstream.servers[2].host.empty());
+    CHECK(upstream.servers[2].authority == "localhost");
+    CHECK(upstream.servers[2].scheme == Scheme::http);
+    CHECK(upstream.balance == config::Balance::least_requests);
+    CHECK(upstream.health == config::Health{"/up", 1s, 4, 5});
+    CHECK(upstream.ejection == config::Ejection{6, 7s});
+    CHECK(upstream.tls == config::UpstreamTls{pem, "b.example", pem, pem, true});
+    const auto& plain = loaded_config.upstreams.at(1);
+    CHECK_FALSE(plain.health);
+    CHECK(plain.balance == config::Balance::round_robin);
+    CHECK(plain.ejection == config::Ejection{3, 10s});
+    CHECK(plain.tls == config::UpstreamTls{});
+}
+
+TEST_CASE("a listener's certificates and client rules arrive as written") {
+    const TemporaryDirectory directory;
+    const auto a = directory.write("a.pem", "x");
+    const auto b = directory.write("b.pem", "x");
+    const auto loaded_config = loaded(
+        "server:\n"
+        "  listeners:\n"
+        "    - bind: 127.0.0.1:8443\n"
+        "      tls: { certificate: '" +
+        a + "', private_key: '" + b +
+        "' }\n"
+        "    - bind: 127.0.0.1:8444\n"
+        "      proxy_protocol: true\n"
+        "      tls:\n"
+        "        - { certificate: '" +
+        a + "', private_key: '" + a +
+        "' }\n"
+        "        - { certificate: '" +
+        b + "', private_key: '" + b + "', client_ca: '" + a +
+        "', client_auth: required }\n"
+        "    - bind: 127.0.0.1:8080\n"
+        "  trusted_proxies: [10.0.0.0/8, '::1']\n" +
+        upstream_and_route);
+    using ClientAuth = config::ListenerTls::ClientAuth;
+    const auto& listeners = loaded_config.server.listeners;
+    REQUIRE(listeners.size() == 3);
+    CHECK(listeners[0].tls == config::ListenerTls{{{a, b}}, "", ClientAuth::none});
+    CHECK_FALSE(listeners[0].proxy_protocol);
+    CHECK(listeners[1].tls == config::ListenerTls{{{a, a}, {b, b}}, a, ClientAuth::required});
+    CHECK(listeners[1].proxy_protocol);
+    CHECK_FALSE(listeners[2].tls);
+    REQUIRE(loaded_config.server.trusted_proxies.size() == 2);
+    CHECK(loaded_config.server.trusted_proxies[0].contains("10.9.9.9"));
+    CHECK(loaded_config.server.trusted_proxies[1].contains("::1"));
+}
+
+TEST_CASE("what a route does to its requests arrives as written") {
+    const auto loaded_config = loaded(listener +
+                                      "upstreams: { payments: { servers: [http://127.0.0.1:9000] } }\n"
+                                      "routes:\n"
+                                      "  - name: one\n"
+                                      "    match: { path: /a }\n"
+                                      "    upstream: payments\n"
+                                      "    host: api.internal:81\n"
+                                      "    headers:\n"
+                                      "      request: { set: { X-A: '1', X-B: '' }, remove: [Cookie] }\n"
+                                      "      response: { set: { X-C: c }, remove: [Server, Via] }\n"
+                                      "    upgrade: true\n"
+                                      "    retries: 3\n"
+                                      "  - { name: two, match: { path: /b }, upstream: payments, host: upstream }\n"
+                                      "  - { name: three, match: { path: /c }, upstream: payments }\n");
+    using Kind = config::HostRule::Kind;
+    using Pairs = std::vector<std::pair<std::string, std::string>>;
+    const auto& route = loaded_config.routes.at(0);
+    CHECK(route.host.kind == Kind::name);
+    CHECK(route.host.name == "api.internal:81");
+    CHECK(route.request_headers.set == Pairs{{"X-A", "1"}, {"X-B", ""}});
+    CHECK(route.request_headers.remove == std::vector<std::string>{"Cookie"});
+    CHECK(route.response_headers.set == Pairs{{"X-C", "c"}});
+    CHECK(route.response_headers.remove == std::vector<std::string>{"Server", "Via"});
+    CHECK(route.upgrade);
+    CHECK(route.retries == 3);
+    CHECK(loaded_config.routes.at(1).host.kind == Kind::upstream);
+    const auto& plain = loaded_config.routes.at(2);
+    CHECK(plain.host.kind == Kind::preserve);
+    CHECK(plain.request_headers.empty());
+    CHECK(plain.response_headers.empty());
+    CHECK_FALSE(plain.upgrade);
+    CHECK(plain.retries == 0);
+}
+
 TEST_CASE("secrets are read from their files without the line end") {
     const TemporaryDirectory directory;
     const auto token = directory.write("token", "s3cret\n");

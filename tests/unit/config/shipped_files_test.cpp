@@ -63,6 +63,40 @@ TEST_CASE("edge.yaml balances several upstreams on PostgreSQL") {
     CHECK(config.store.url.find("postgresql://") == 0);
     CHECK(config.upstreams.size() > 1);
     CHECK(config.upstreams[0].servers.size() > 1);
+    CHECK(config.upstreams[0].health);
+    CHECK(config.upstreams[1].balance == oncegate::config::Balance::least_requests);
+    CHECK(config.server.trusted_proxies.size() == 1);
+}
+
+TEST_CASE("the README explains every key of listeners and upstreams and routes") {
+    const auto manual = content_of("README.md");
+    for (const std::string key : {"listeners[].tls",
+                                  "listeners[].tls.certificate",
+                                  "listeners[].tls.client_ca",
+                                  "listeners[].tls.client_auth",
+                                  "listeners[].proxy_protocol",
+                                  "trusted_proxies",
+                                  "servers",
+                                  "balance",
+                                  "health.path",
+                                  "health.interval",
+                                  "health.unhealthy_after",
+                                  "health.healthy_after",
+                                  "ejection.failures",
+                                  "ejection.time",
+                                  "tls.ca",
+                                  "tls.server_name",
+                                  "tls.certificate",
+                                  "tls.private_key",
+                                  "tls.verify",
+                                  "host",
+                                  "headers.request",
+                                  "headers.response",
+                                  "upgrade",
+                                  "retries"}) {
+        CAPTURE(key);
+        CHECK(manual.find("`" + key + "`") != std::string::npos);
+    }
 }
 
 TEST_CASE("oncegate.yaml names every policy setting and the README explains it") {
@@ -93,6 +127,15 @@ TEST_CASE("the reference's values are the defaults") {
     CHECK(config.store.url == defaults.store.url);
     CHECK(config.store.timeout == defaults.store.timeout);
     CHECK(config.upstreams[0].timeouts.response == oncegate::config::Upstream{}.timeouts.response);
+    CHECK(config.upstreams[0].balance == oncegate::config::Upstream{}.balance);
+    CHECK(config.upstreams[0].ejection == oncegate::config::Upstream{}.ejection);
+    CHECK(config.upstreams[0].tls == oncegate::config::Upstream{}.tls);
+    CHECK_FALSE(config.upstreams[0].health);
+    CHECK(config.server.listeners[0] == oncegate::config::Listener{"0.0.0.0:8080", {}, false});
+    CHECK(config.server.trusted_proxies.empty());
+    CHECK(config.routes[0].host.kind == oncegate::config::HostRule::Kind::preserve);
+    CHECK_FALSE(config.routes[0].upgrade);
+    CHECK(config.routes[0].retries == 0);
     CHECK(config.upstreams[0].max_connections == oncegate::config::Upstream{}.max_connections);
 
     // Of the policy: all but what the named policy and the scope say.

@@ -38,22 +38,6 @@ Fields delivered(Fields fields) { return for_client(response(std::move(fields)),
 
 }  // namespace
 
-TEST_CASE("hop-by-hop fields are told by name and by Connection", "[R75][R121]") {
-    const auto options =
-        connection_options(Fields{{"Connection", "close, X-Foo"}, {"A", "b"}, {"connection", ",x-BAR ,, X-Foo"}});
-    CHECK(options == std::vector<std::string>{"close", "x-bar", "x-foo"});
-    for (const auto* name :
-         {"Connection", "keep-alive", "Proxy-Connection", "TE", "Trailer", "TRANSFER-ENCODING", "Upgrade",
-          "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization", "X-Foo", "X-BAR", "Close"}) {
-        INFO(name);
-        CHECK(is_hop_by_hop(name, options));
-    }
-    for (const auto* name : {"Authorization", "X-Fo", "X-Fooo", "Content-Type", "Set-Cookie", "Trailers", "Date"}) {
-        INFO(name);
-        CHECK(!is_hop_by_hop(name, options));
-    }
-}
-
 TEST_CASE("Connection cannot take away what is meant for every recipient", "[R121]") {
     const auto fields = sent(Fields{
         {"Host", "a"},
@@ -163,8 +147,56 @@ TEST_CASE("the list of addresses grows at its end, and nobody else says how the 
                                     {"X-Forwarded-Host", "outer"}});
     CHECK(fields.count("X-Forwarded-For") == 1);
     CHECK(fields.find("X-Forwarded-For") == "198.51.100.1, 198.51.100.2, 192.0.2.7");
-    CHECK(fields.combined("X-Forwarded-Proto") == "http");  // nobody's word is trusted
+    CHECK(fields.combined("X-Forwarded-Proto") == "http");  // the word of a stranger does not count
     CHECK(fields.combined("X-Forwarded-Host") == "inner");
+}
+
+TEST_CASE("the word of a trusted proxy on scheme and host stays when it is well formed", "[R134]") {
+    struct Row {
+        std::string_view proto;
+        std::string_view host;
+        std::string_view proto_sent;
+        std::string_view host_sent;
+    };
+    const auto row = GENERATE(values<Row>({
+        {"https", "outer", "https", "outer"},
+        {"https, http", "outer:8443, inner", "https, http", "outer:8443, inner"},
+        {"HTTP", "[2001:db8::1]", "HTTP", "[2001:db8::1]"},
+        {"wss", "outer", "http", "outer"},
+        {"", "", "http", "inner"},
+        {",https", "a b", "http", "inner"},
+        {"https", "user@outer", "https", "inner"},
+    }));
+    const Fields received{{"Host", "inner"}, {"X-Forwarded-Proto", row.proto}, {"X-Forwarded-Host", row.host}};
+    const auto fields = sent(received, Peer{"10.0.0.1", "http", Peer::Trust::trusted});
+    CHECK(fields.combined("X-Forwarded-Proto") == row.proto_sent);
+    CHECK(fields.combined("X-Forwarded-Host") == row.host_sent);
+    CHECK(fields.find("X-Forwarded-For") == "10.0.0.1");
+    const auto unsaid = sent(Fields{{"Host", "inner"}}, Peer{"10.0.0.1", "https", Peer::Trust::trusted});
+    CHECK(unsaid.find("X-Forwarded-Proto") == "https");
+    CHECK(unsaid.find("X-Forwarded-Host") == "inner");
+}
+
+TEST_CASE("a peer without an address is unknown and hides nobody before it", "[R134]") {
+    CHECK(sent(Fields{{"Host", "a"}, {"X-Forwarded-For", "198.51.100.1"}}, Peer{}).find("X-Forwarded-For") ==
+          "198.51.100.1, unknown");
+    CHECK(sent(Fields{{"Host", "a"}, {"X-Forwarded-For", ""}}).find("X-Forwarded-For") == "192.0.2.7");
+}
+
+TEST_CASE("Host goes upstream as sent or by the route's name or is left to the writer") {
+    const auto received = request(Fields{{"A", "b"}, {"host", "api.example.com"}, {"C", "d"}});
+    const auto host_of = [&](std::optional<std::string_view> host) {
+        return for_upstream(received, peer, us, {host, Upgrade::drop}).fields;
+    };
+    CHECK(host_of(std::nullopt)[1] == FieldView{"host", "api.example.com"});
+    CHECK(host_of("internal:9000")[1] == FieldView{"host", "internal:9000"});
+    CHECK(host_of("internal:9000").count("Host") == 1);
+    CHECK(host_of("internal:9000").find("X-Forwarded-Host") == "api.example.com");
+    CHECK(host_of("internal:9000").find("Forwarded") == "for=192.0.2.7;host=api.example.com;proto=http");
+    CHECK_FALSE(host_of("").contains("Host"));
+    CHECK(host_of("").find("X-Forwarded-Host") == "api.example.com");
+    CHECK(for_upstream(request(Fields{}), peer, us, {"internal", Upgrade::drop}).fields.find("Host") == "internal");
+    CHECK_FALSE(for_upstream(request(Fields{}), peer, us, {"", Upgrade::drop}).fields.contains("Host"));
 }
 
 TEST_CASE("Forwarded gets one element at its end", "[R134]") {
@@ -300,6 +332,45 @@ TEST_CASE("trailers cannot carry what a recipient acts on before the body", "[R7
         {"Connection", "close"},       {"X-Forwarded-For", "1.1.1.1"}, {"Authorization", "x"},
         {"Transfer-Encoding", "gzip"}, {"Server-Timing", "a"}};
     CHECK(forwarded_trailers(received) == Fields{{"X-Checksum", "1"}, {"Server-Timing", "a"}});
+}
+
+TEST_CASE("trailers cannot carry what RFC 9110 section 6.5.1 keeps to the header section", "[R78]") {
+    for (const auto* name : {"Content-Length",
+                             "Content-Type",
+                             "Content-Encoding",
+                             "Content-Range",
+                             "Cache-Control",
+                             "Age",
+                             "Expires",
+                             "Date",
+                             "Location",
+                             "Retry-After",
+                             "Vary",
+                             "Warning",
+                             "WWW-Authenticate",
+                             "Proxy-Authenticate",
+                             "TE",
+                             "Trailer",
+                             "Host",
+                             "Range",
+                             "If-Match",
+                             "If-None-Match",
+                             "If-Modified-Since",
+                             "If-Unmodified-Since",
+                             "If-Range",
+                             "Max-Forwards",
+                             "Set-Cookie",
+                             "Expect",
+                             "Connection"}) {
+        INFO(name);
+        CHECK(forwarded_trailers(Fields{{name, "x"}, {"Server-Timing", "a"}}) == Fields{{"Server-Timing", "a"}});
+    }
+}
+
+TEST_CASE("a trailer that Connection names goes no further", "[R121]") {
+    const Fields head{{"Connection", "close, x-checksum"}};
+    CHECK(forwarded_trailers(Fields{{"X-Checksum", "1"}, {"Server-Timing", "a"}}, head) ==
+          Fields{{"Server-Timing", "a"}});
 }
 
 TEST_CASE("naming the key in Connection does not take it from the upstream", "[R121]") {

@@ -77,6 +77,26 @@ TEST_CASE("field names of the scope are compared without case", "[R7]") {
           id_of({{Kind::header, "AUTHORIZATION", false}}, request({{"Authorization", "x"}})));
 }
 
+TEST_CASE("the client's address and certificate are parts that the connection brings", "[R34][R37]") {
+    const std::vector<ScopePart> by_address{{Kind::client_ip, {}, false}};
+    const std::vector<ScopePart> by_certificate{{Kind::client_cert, {}, false}};
+    const auto head = request();
+    const auto id = [&](const std::vector<ScopePart>& parts, std::string_view address,
+                        std::optional<std::string_view> certificate) {
+        const auto scope = read_scope(parts, {"r", head, address, certificate});
+        REQUIRE(scope.has_value());
+        return identify(*scope, "k");
+    };
+    CHECK(id(by_address, "192.0.2.7", {}) == id(by_address, "192.0.2.7", "subject:CN=a"));
+    CHECK(id(by_address, "192.0.2.7", {}) != id(by_address, "192.0.2.8", {}));
+    CHECK(id(by_certificate, "192.0.2.7", "subject:CN=a") == id(by_certificate, "192.0.2.8", "subject:CN=a"));
+    CHECK(id(by_certificate, "192.0.2.7", "subject:CN=a") != id(by_certificate, "192.0.2.7", "subject:CN=b"));
+
+    CHECK(read_scope(by_certificate, {"r", head, "192.0.2.7"}).error() == "client_cert");
+    CHECK(read_scope(by_address, {"r", head}).error() == "client_ip");
+    CHECK(read_scope({{Kind::client_cert, {}, true}}, {"r", head}).has_value());
+}
+
 TEST_CASE("a part is named as the configuration writes it", "[R37]") {
     CHECK(name_of({Kind::route, {}, false}) == "route");
     CHECK(name_of({Kind::jwt, "sub", false}) == "jwt:sub");

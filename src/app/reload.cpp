@@ -1,0 +1,78 @@
+#include "app/reload.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace oncegate::app {
+
+namespace {
+
+bool same_listeners(const config::Config& a, const config::Config& b) {
+    const auto& one = a.server.listeners;
+    const auto& other = b.server.listeners;
+    return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                      [](const config::Listener& x, const config::Listener& y) { return x.bind == y.bind; });
+}
+
+bool same(const config::Store& a, const config::Store& b) {
+    const auto of = [](const config::Store& store) {
+        return std::tie(store.url, store.schema, store.connections, store.timeout, store.required, store.migrate);
+    };
+    return of(a) == of(b);
+}
+
+bool same(const config::Log& a, const config::Log& b) {
+    const auto of = [](const config::Log& log) {
+        return std::tie(log.level, log.format, log.keys, log.hash_key, log.file);
+    };
+    return of(a) == of(b);
+}
+
+}  // namespace
+
+std::string needs_restart(const config::Config& running, const config::Config& next) {
+    if (!same_listeners(running, next)) return "server.listeners (a bind)";
+    if (running.server.threads != next.server.threads) return "server.threads";
+    if (running.admin.bind != next.admin.bind) return "admin.bind";
+    if (!same(running.store, next.store)) return "store";
+    if (!same(running.log, next.log)) return "log";
+    return {};
+}
+
+FileWatch::FileWatch(const config::Config& config) {
+    const auto add = [this](const std::string& path) {
+        if (!path.empty()) files_.emplace(path, stamp_of(path));
+    };
+    for (const auto& listener : config.server.listeners) {
+        if (!listener.tls) continue;
+        for (const auto& [certificate, key] : listener.tls->certificates) {
+            add(certificate);
+            add(key);
+        }
+        add(listener.tls->client_ca);
+    }
+    for (const auto& upstream : config.upstreams) {
+        for (const auto* path : {&upstream.tls.ca, &upstream.tls.certificate, &upstream.tls.private_key}) add(*path);
+    }
+}
+
+FileWatch::Stamp FileWatch::stamp_of(const std::string& path) {
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0) return {};
+    constexpr std::int64_t second_ns = 1'000'000'000;
+    return {status.st_mtim.tv_sec * second_ns + status.st_mtim.tv_nsec, status.st_ino, status.st_size};
+}
+
+bool FileWatch::changed() {
+    bool any = false;
+    for (auto& [path, stamp] : files_) {
+        const auto now = stamp_of(path);
+        any = any || now != stamp;
+        stamp = now;
+    }
+    return any;
+}
+
+}  // namespace oncegate::app
