@@ -5,8 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "net/chunked_decoder.hpp"
-
 namespace oncegate::net {
 
 namespace {
@@ -14,7 +12,7 @@ namespace {
 constexpr std::size_t piece_limit = 64U << 10;
 
 using Kind = core::Framing::Kind;
-using Piece = boost::system::result<std::string_view, BodyFault>;
+using Piece = BodyReader::Piece;
 
 BodyFault fault_of(const error_code& error) {
     BodyFault fault;
@@ -24,99 +22,71 @@ BodyFault fault_of(const error_code& error) {
 
 }  // namespace
 
-struct BodyReader::Decoder {
-    Decoder(Connection& from, core::Framing framing, milliseconds idle_limit)
-        : connection(from), kind(framing.kind), left(framing.bytes), idle(idle_limit) {
-        finished = kind == Kind::none || (kind == Kind::length && left == 0);
-        if (kind == Kind::chunked) chunked.emplace();
-    }
+BodyReader::BodyReader(Connection& connection, core::Framing framing, milliseconds idle)
+    : connection_(connection),
+      kind_(framing.kind),
+      finished_(framing.kind == Kind::none || (framing.kind == Kind::length && framing.bytes == 0)),
+      left_(framing.bytes),
+      idle_(idle) {}
 
-    /// What the bytes that are there give: a piece, a fault, the end (empty), or nothing yet.
-    std::optional<Piece> take();
-    std::optional<Piece> take_plain();
-    std::optional<Piece> take_chunked();
-    /// After a piece: does the message end right behind it? Then finished() says so with the last piece.
-    void look_ahead();
-    Piece fail(BodyFault::Kind why) {
-        broken = BodyFault{why};
-        return *broken;
-    }
-
-    Connection& connection;
-    Kind kind;
-    std::uint64_t left;  ///< with Kind::length
-    milliseconds idle;
-    std::optional<ChunkedDecoder> chunked;
-    std::optional<BodyFault> broken;  ///< sticks: a broken body never ends well
-    core::Fields no_trailers;
-    bool finished = false;
-};
-
-std::optional<Piece> BodyReader::Decoder::take() {
-    if (finished) return Piece(std::string_view());
-    if (broken) return Piece(*broken);
-    return kind == Kind::chunked ? take_chunked() : take_plain();
+BodyReader::Piece BodyReader::fail(BodyFault::Kind why) {
+    broken_ = BodyFault{why};
+    return *broken_;
 }
 
-std::optional<Piece> BodyReader::Decoder::take_plain() {
-    std::string_view piece = connection.buffered();
+std::optional<Piece> BodyReader::try_next() {
+    if (finished_) return Piece(std::string_view());
+    if (broken_) return Piece(*broken_);
+    return kind_ == Kind::chunked ? take_chunked() : take_plain();
+}
+
+std::optional<Piece> BodyReader::take_plain() {
+    std::string_view piece = connection_.buffered();
     if (piece.empty()) return std::nullopt;
-    if (kind == Kind::length) {
-        piece = piece.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(left, piece.size())));
-        left -= piece.size();
-        finished = left == 0;
+    if (kind_ == Kind::length) {
+        piece = piece.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(left_, piece.size())));
+        left_ -= piece.size();
+        finished_ = left_ == 0;
     }
-    connection.consume(piece.size());
+    connection_.consume(piece.size());
     return Piece(piece);
 }
 
-std::optional<Piece> BodyReader::Decoder::take_chunked() {
-    const auto result = chunked->next(connection.buffered());
-    connection.consume(result.consumed);
+std::optional<Piece> BodyReader::take_chunked() {
+    const auto result = chunked_.next(connection_.buffered());
+    connection_.consume(result.consumed);
     switch (result.step) {
         case ChunkedDecoder::Step::piece: look_ahead(); return Piece(result.piece);
         case ChunkedDecoder::Step::need_more: return std::nullopt;
-        case ChunkedDecoder::Step::finished: finished = true; return Piece(std::string_view());
+        case ChunkedDecoder::Step::finished: finished_ = true; return Piece(std::string_view());
         case ChunkedDecoder::Step::malformed: return fail(BodyFault::Kind::malformed);
     }
     std::abort();
 }
 
-void BodyReader::Decoder::look_ahead() {
-    const auto result = chunked->skip_framing(connection.buffered());
-    connection.consume(result.consumed);
-    finished = result.step == ChunkedDecoder::Step::finished;
-    if (result.step == ChunkedDecoder::Step::malformed) broken = BodyFault{BodyFault::Kind::malformed};
+void BodyReader::look_ahead() {
+    const auto result = chunked_.skip_framing(connection_.buffered());
+    connection_.consume(result.consumed);
+    finished_ = result.step == ChunkedDecoder::Step::finished;
+    if (result.step == ChunkedDecoder::Step::malformed) broken_ = BodyFault{BodyFault::Kind::malformed};
 }
-
-BodyReader::BodyReader(Connection& connection, core::Framing framing, milliseconds idle)
-    : decoder_(std::make_unique<Decoder>(connection, framing, idle)) {}
-BodyReader::~BodyReader() = default;
-BodyReader::BodyReader(BodyReader&&) noexcept = default;
 
 asio::awaitable<Piece> BodyReader::next() {
-    Decoder& decoder = *decoder_;
     bool waiting = false;
     while (true) {
-        if (auto piece = decoder.take()) co_return std::move(*piece);
+        if (auto piece = try_next()) co_return std::move(*piece);
         // One deadline for the whole piece: chunk lines that trickle in do not move it.
-        if (!waiting) decoder.connection.stream().deadline(decoder.idle);
+        if (!waiting) connection_.stream().deadline(idle_);
         waiting = true;
-        const std::size_t held = decoder.connection.buffered().size();
-        const IoResult read = co_await decoder.connection.fill(held + piece_limit);
+        const std::size_t held = connection_.buffered().size();
+        const IoResult read = co_await connection_.fill(held + piece_limit);
         if (!read.error) continue;
-        if (decoder.kind == Kind::until_close && read.error == asio::error::eof) {
-            decoder.finished = true;
+        if (kind_ == Kind::until_close && read.error == asio::error::eof) {
+            finished_ = true;
         } else {
-            decoder.broken = fault_of(read.error);
+            broken_ = fault_of(read.error);
         }
     }
-}
-
-bool BodyReader::finished() const { return decoder_->finished; }
-
-const core::Fields& BodyReader::trailers() const {
-    return decoder_->chunked ? decoder_->chunked->trailers() : decoder_->no_trailers;
 }
 
 }  // namespace oncegate::net

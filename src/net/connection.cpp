@@ -68,18 +68,39 @@ asio::awaitable<error_code> Connection::idle() {
     return stream_->wait_readable();
 }
 
-asio::awaitable<IoResult> Connection::fill(std::size_t limit) {
+asio::mutable_buffer Connection::room_within(std::size_t limit) {
     const std::size_t held = end_ - start_;
-    if (held >= limit) {
-        IoResult full;
-        full.error = asio::error::no_buffer_space;
-        co_return full;
-    }
+    if (held >= limit) return {};
     make_room(limit);
-    const asio::mutable_buffer room(buffer_.get() + end_, std::min(capacity_ - end_, limit - held));
-    const IoResult result = co_await stream_->read_some(room);
-    end_ += result.bytes;
-    filled_up_ = result.bytes == room.size();
+    return {buffer_.get() + end_, std::min(capacity_ - end_, limit - held)};
+}
+
+void Connection::note(const IoResult& read, std::size_t room_bytes) {
+    end_ += read.bytes;
+    filled_up_ = read.bytes == room_bytes;
+}
+
+IoResult Connection::try_fill(std::size_t limit) {
+    IoResult result;
+    const auto room = room_within(limit);
+    if (room.size() == 0) {
+        result.error = asio::error::no_buffer_space;
+        return result;
+    }
+    result = stream_->try_read(room);
+    note(result, room.size());
+    return result;
+}
+
+asio::awaitable<IoResult> Connection::fill(std::size_t limit) {
+    IoResult result;
+    const auto room = room_within(limit);
+    if (room.size() == 0) {
+        result.error = asio::error::no_buffer_space;
+        co_return result;
+    }
+    result = co_await stream_->read_some(room);
+    note(result, room.size());
     co_return result;
 }
 

@@ -36,6 +36,9 @@ class Connection {
     /// Reads once and appends; at most `limit` bytes are held in all (no_buffer_space beyond).
     asio::awaitable<IoResult> fill(std::size_t limit);
 
+    /// The same with what can be had at once; would_block when that is nothing.
+    IoResult try_fill(std::size_t limit);
+
     /// Gives the buffer back when it holds nothing, so that an idle connection stays small.
     void trim();
 
@@ -44,6 +47,9 @@ class Connection {
 
  private:
     void make_room(std::size_t limit);
+    /// Where the next read goes; empty when the limit is reached.
+    asio::mutable_buffer room_within(std::size_t limit);
+    void note(const IoResult& read, std::size_t room_bytes);
 
     std::unique_ptr<Stream> stream_;
     OpenCount count_;

@@ -1,7 +1,8 @@
 #include "net/deadline.hpp"
 
 #include <boost/asio/steady_timer.hpp>
-#include <ctime>
+
+#include "net/coarse_clock.hpp"
 
 namespace oncegate::net {
 
@@ -11,14 +12,6 @@ namespace {
 
 constexpr auto never = clock::time_point::max();
 constexpr auto long_ago = clock::time_point::min();
-
-/// The steady clock as of the last tick: a few milliseconds behind at most and much cheaper to read, and a deadline is
-/// moved several times a request.
-clock::time_point coarse_now() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return clock::time_point(std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec));
-}
 
 }  // namespace
 

@@ -110,13 +110,18 @@ asio::awaitable<HeadOr<core::RequestHead>> read_request_head(Connection& connect
             co_return std::move(*parsed);
         }
         if (auto none = hopeless(finder, head, limit)) co_return std::move(*none);
-        const IoResult read = co_await connection.fill(limit);
+        IoResult read = connection.try_fill(limit);
+        if (read.error == asio::error::would_block) read = co_await connection.fill(limit);
         if (read.error) co_return after(read.error, started && !(skipped != 0 && connection.buffered().empty()));
     }
 }
 
 asio::awaitable<HeadOr<core::ResponseHead>> read_response_head(Connection& connection, std::size_t limit) {
     EndFinder finder;
+    if (connection.buffered().empty()) {
+        const auto error = co_await connection.idle();
+        if (error) co_return after(error, false);
+    }
     while (true) {
         const std::string_view head = connection.buffered().substr(0, limit);
         if (!head.empty() && head[0] != 'H')
@@ -132,7 +137,8 @@ asio::awaitable<HeadOr<core::ResponseHead>> read_response_head(Connection& conne
             co_return std::move(*parsed);
         }
         if (auto none = hopeless(finder, head, limit)) co_return std::move(*none);
-        const IoResult read = co_await connection.fill(limit);
+        IoResult read = connection.try_fill(limit);
+        if (read.error == asio::error::would_block) read = co_await connection.fill(limit);
         if (read.error) co_return after(read.error, !connection.buffered().empty());
     }
 }

@@ -35,7 +35,8 @@ struct TlsServer::Contexts {
 
 namespace {
 
-constexpr std::string_view only_protocol = "http/1.1";
+constexpr std::string_view protocol = "http/1.1";
+constexpr std::string_view older_protocol = "http/1.0";  // what curl --http1.0 offers
 constexpr std::string_view session_context = "oncegate";
 
 // ECDHE with an AEAD, as in Mozilla's intermediate recommendation; the client knows best which is fast for it.
@@ -44,18 +45,20 @@ constexpr const char* ciphers_of_tls12 = "ECDHE+AESGCM:ECDHE+CHACHA20";
 /// RFC 7301 §3.2: a client that offers protocols, and none that is spoken here, is told so.
 int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* size, const unsigned char* offered,
                     unsigned offered_size, void*) {
+    int verdict = SSL_TLSEXT_ERR_ALERT_FATAL;
     for (unsigned at = 0; at < offered_size;) {
         const unsigned length = offered[at++];
         if (length > offered_size - at) break;
         const std::string_view name(reinterpret_cast<const char*>(offered + at), length);
-        if (name == only_protocol) {
+        if (name == protocol || (name == older_protocol && verdict != SSL_TLSEXT_ERR_OK)) {
             *chosen = offered + at;
             *size = static_cast<unsigned char>(length);
-            return SSL_TLSEXT_ERR_OK;
+            verdict = SSL_TLSEXT_ERR_OK;
+            if (name == protocol) break;
         }
         at += length;
     }
-    return SSL_TLSEXT_ERR_ALERT_FATAL;
+    return verdict;
 }
 
 std::string ask_for_certificates(SSL_CTX* context, const TlsServerOptions& options) {

@@ -1,6 +1,7 @@
 #pragma once
 // TLS towards clients: the certificates of one listener, chosen by the name that the client asks for (SNI), and what is
-// asked of the client's own certificate. TLS 1.2 and 1.3, session tickets, no early data (R132), ALPN `http/1.1`.
+// asked of the client's own certificate. TLS 1.2 and 1.3, session tickets, no early data (R132), ALPN `http/1.1`, and
+// `http/1.0` for those who offer no more.
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/system/result.hpp>

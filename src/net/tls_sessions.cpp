@@ -15,8 +15,7 @@ void TlsSessions::serve(SSL_CTX& context) {
 void TlsSessions::attach(SSL& ssl, const std::string& server_name) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (servers_.size() >= most_servers && servers_.count(server_name) == 0) return;
-    Kept& kept = servers_[server_name];
-    kept.owner = this;
+    Kept& kept = servers_.try_emplace(server_name, *this).first->second;
     SSL_set_app_data(&ssl, &kept);
     if (kept.sessions.empty()) return;
     SSL_set_session(&ssl, kept.sessions.back().get());
@@ -27,7 +26,7 @@ void TlsSessions::attach(SSL& ssl, const std::string& server_name) {
 int TlsSessions::on_new_session(SSL* ssl, SSL_SESSION* session) {
     auto* kept = static_cast<Kept*>(SSL_get_app_data(ssl));
     if (kept == nullptr) return 0;
-    const std::lock_guard<std::mutex> lock(kept->owner->mutex_);
+    const std::lock_guard<std::mutex> lock(kept->owner.mutex_);
     if (kept->sessions.size() == most_sessions) kept->sessions.erase(kept->sessions.begin());
     kept->sessions.emplace_back(session);
     return 1;  // its reference is ours now

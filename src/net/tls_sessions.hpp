@@ -23,7 +23,8 @@ class TlsSessions {
 
  private:
     struct Kept {
-        TlsSessions* owner = nullptr;
+        explicit Kept(TlsSessions& of) : owner(of) {}
+        TlsSessions& owner;
         std::vector<Openssl<SSL_SESSION>> sessions;  ///< newest last
     };
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/use_awaitable.hpp>
-#include <list>
 #include <utility>
 
-#include "async/one_shot.hpp"
+#include "net/coarse_clock.hpp"
+#include "net/connection_slots.hpp"
 #include "net/connector.hpp"
 #include "net/idle_connections.hpp"
 
@@ -17,14 +17,9 @@ namespace {
 using clock = std::chrono::steady_clock;
 using Taken = boost::system::result<PooledConnection, NoConnection>;
 
-/// More requests than this waiting for a connection are turned away at once.
-constexpr std::size_t waiting_max = 4096;
-
 /// A connection is left before the server leaves it: its last answer and our next request must not cross.
 constexpr std::chrono::seconds a_second_less{1};
 constexpr std::chrono::seconds longest_hint{std::chrono::hours(24)};
-
-struct Granted {};
 
 NoConnection::Kind kind_of(ConnectFault::Kind fault) {
     switch (fault) {
@@ -52,48 +47,6 @@ struct UpstreamPool::State {
         std::uint64_t falls_seen = 0;
         std::size_t in_use = 0;
     };
-    using Waiter = async::OneShot<Granted>;
-
-    /// The right to one connection; whoever holds it is counted in `in_use`. Passed on when it is dropped.
-    class Slot {
-     public:
-        explicit Slot(State& state) : state_(&state) {}
-        ~Slot() {
-            if (state_ != nullptr) state_->free_slot();
-        }
-        Slot(Slot&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
-        Slot& operator=(Slot&&) = delete;
-        /// The connection that was taken answers for it from now on.
-        void keep() { state_ = nullptr; }
-
-     private:
-        State* state_;
-    };
-
-    /// A place in the queue for a slot, left however the coroutine ends; a slot granted and not taken up goes to the
-    /// next.
-    class Place {
-     public:
-        explicit Place(State& state) : state_(state), at_(state.waiting.emplace(state.waiting.end(), state.executor)) {}
-        ~Place() {
-            const bool unclaimed = at_->is_set() && !claimed_;
-            state_.waiting.erase(at_);
-            if (unclaimed) state_.free_slot();
-        }
-        Place(const Place&) = delete;
-        Place& operator=(const Place&) = delete;
-        asio::awaitable<bool> granted(milliseconds limit) {
-            co_await at_->get_within(limit);
-            claimed_ = at_->is_set();
-            co_return claimed_;
-        }
-
-     private:
-        State& state_;
-        std::list<Waiter>::iterator at_;
-        bool claimed_ = false;
-    };
-
     /// First those that are well. Everyone else only when nobody was.
     enum class Whom : std::uint8_t { admitted, everyone };
     static constexpr std::array<Whom, 2> whom_to_try{Whom::admitted, Whom::everyone};
@@ -114,8 +67,8 @@ struct UpstreamPool::State {
         : executor(std::move(on)),
           options(std::move(with)),
           connector(executor, connector_options()),
-          idle(executor, options.servers.size()) {
-        options.max_connections = std::max<std::size_t>(options.max_connections, 1);
+          idle(executor, options.servers.size()),
+          slots(executor, options.max_connections) {
         for (const auto& address : options.servers) {
             Server server;
             server.address = address;
@@ -130,15 +83,6 @@ struct UpstreamPool::State {
         result.tls_server_name = options.tls_server_name;
         result.look_up = options.look_up;
         return result;
-    }
-
-    void free_slot() {
-        for (auto& waiter : waiting) {
-            if (waiter.is_set()) continue;
-            waiter.set(Granted{});  // the slot changes hands and stays counted
-            return;
-        }
-        --in_use;
     }
 
     bool usable(std::size_t server, clock::time_point now) const {
@@ -162,9 +106,8 @@ struct UpstreamPool::State {
     UpstreamOptions options;
     Connector connector;
     IdleConnections idle;
+    ConnectionSlots slots;  ///< of connections handed out or being made
     std::vector<Server> servers;
-    std::list<Waiter> waiting;
-    std::size_t in_use = 0;       ///< connections handed out or being made
     std::size_t next_server = 0;  ///< round robin
     std::uint64_t falls_seen = 0;
     bool shut = false;
@@ -217,7 +160,7 @@ void UpstreamPool::State::follow_name(std::size_t index, clock::time_point now) 
 
 asio::awaitable<std::unique_ptr<Connection>> UpstreamPool::State::make(std::size_t index, NoConnection& why) {
     Server& server = servers[index];
-    while (in_use + idle.size() > options.max_connections) idle.close_oldest();
+    while (slots.in_use() + idle.size() > slots.max()) idle.close_oldest();
     const Making making(server);
     auto stream = co_await connector.connect(server.address, options.connect);
     if (stream) co_return std::make_unique<Connection>(std::move(*stream), OpenCount(options.open));
@@ -251,8 +194,8 @@ PooledConnection UpstreamPool::handed_out(std::size_t index, std::unique_ptr<Con
 
 std::optional<PooledConnection> UpstreamPool::try_take() {
     State& state = *state_;
-    if (state.idle.size() == 0 || state.in_use >= state.options.max_connections) return std::nullopt;
-    const auto now = clock::now();
+    if (state.idle.size() == 0 || state.slots.in_use() >= state.slots.max()) return std::nullopt;
+    const auto now = coarse_now();
     state.close_fallen();
     const std::size_t server = state.preferred(now).value_or(state.in_turn(0));
     state.follow_name(server, now);
@@ -260,7 +203,7 @@ std::optional<PooledConnection> UpstreamPool::try_take() {
     if (!connection) return std::nullopt;
     state.admit(server, now);
     state.had_its_turn(server);
-    ++state.in_use;
+    state.slots.try_get();
     std::optional<PooledConnection> taken(handed_out(server, std::move(connection), state.servers[server].names_seen));
     taken->reused_ = true;
     return taken;
@@ -285,14 +228,9 @@ asio::awaitable<std::optional<PooledConnection>> UpstreamPool::take_from(std::si
 asio::awaitable<Taken> UpstreamPool::take() {
     if (auto idle = try_take()) co_return std::move(*idle);
     State& state = *state_;
-    if (state.in_use < state.options.max_connections) {
-        ++state.in_use;
-    } else {
-        if (state.waiting.size() >= waiting_max) co_return exhausted();
-        State::Place place(state);
-        if (!co_await place.granted(state.options.connect)) co_return exhausted();
-    }
-    State::Slot slot(state);
+    const bool granted = co_await state.slots.get_within(state.options.connect);
+    if (!granted) co_return exhausted();
+    HeldSlot slot(state.slots);
     state.close_fallen();
 
     NoConnection why;
@@ -314,7 +252,7 @@ asio::awaitable<Taken> UpstreamPool::take() {
 
 std::size_t UpstreamPool::idle() const { return state_->idle.size(); }
 
-std::size_t UpstreamPool::in_use() const { return state_->in_use; }
+std::size_t UpstreamPool::in_use() const { return state_->slots.in_use(); }
 
 void UpstreamPool::shut_down() {
     state_->shut = true;
@@ -325,14 +263,15 @@ void UpstreamPool::end_use(PooledConnection& used) {
     used.connection_->stream().close();
     used.connection_.reset();
     --state_->servers[used.index_].in_use;
-    state_->free_slot();
+    state_->slots.free();
 }
 
 void UpstreamPool::take_back(PooledConnection& used, std::optional<std::chrono::seconds> server_idle) {
     State& state = *state_;
     State::Server& server = state.servers[used.index_];
     milliseconds keep = state.options.idle;
-    if (server_idle) keep = std::min<milliseconds>(keep, std::clamp(*server_idle, a_second_less, longest_hint) - a_second_less);
+    if (server_idle)
+        keep = std::min<milliseconds>(keep, std::clamp(*server_idle, a_second_less, longest_hint) - a_second_less);
     Connection& connection = *used.connection_;
     const bool moved_away = server.name != nullptr && server.name->version() != used.names_ &&
                             !server.name->covers(connection.stream().peer_address());
@@ -343,10 +282,10 @@ void UpstreamPool::take_back(PooledConnection& used, std::optional<std::chrono::
     }
     connection.stream().no_deadline();
     connection.trim();
-    const auto now = clock::now();
+    const auto now = coarse_now();
     state.idle.put(used.index_, std::move(used.connection_), now, now + keep);
     --server.in_use;
-    state.free_slot();
+    state.slots.free();
 }
 
 PooledConnection::~PooledConnection() {

@@ -87,8 +87,8 @@ class PooledConnection {
 
 /// Not thread-safe; must outlive what it handed out and the takes under way.
 ///
-/// Servers that are down or ejected are passed over. When all of them are, all are tried in turn: a proxy that refuses
-/// for fear helps nobody.
+/// Servers that are down or ejected are passed over, and their idle connections close at the next take. When all of
+/// them are, all are tried in turn: a proxy that refuses for fear helps nobody.
 class UpstreamPool {
  public:
     UpstreamPool(asio::any_io_executor executor, UpstreamOptions options);

@@ -15,8 +15,8 @@ namespace oncegate::proxy {
 /// How long to wait for what, while sending and afterwards.
 struct SendLimits {
     std::chrono::milliseconds write_idle{};
-    std::chrono::milliseconds response{};      ///< once all is sent
-    std::chrono::milliseconds after_failure{}; ///< an upstream that stopped reading may have answered already
+    std::chrono::milliseconds response{};       ///< once all is sent
+    std::chrono::milliseconds after_failure{};  ///< an upstream that stopped reading may have answered already
 };
 
 /// Not thread-safe; used once. What it is made of must outlive it. Must be joined before it is destroyed.

@@ -77,8 +77,8 @@ ClientSide::ClientSide(net::Connection& connection, const core::RequestHead& req
 
 std::uint64_t ClientSide::bytes_out() const { return connection_.stream().bytes_written() - written_before_; }
 
-/// With the socket goes what the system still holds for a client that does not read; and where the end of the connection
-/// is the end of the body, an orderly one would make a whole answer of what is not.
+/// With the socket goes what the system still holds for a client that does not read; and where the end of the
+/// connection is the end of the body, an orderly one would make a whole answer of what is not.
 void ClientSide::note(const net::IoResult& written) {
     if (!written.error || gone_) return;
     gone_ = true;
@@ -116,7 +116,8 @@ std::string ClientSide::head_bytes(const core::ResponseHead& head, core::Framing
     status_ = head.status;
     // A client that still waits for 100 may or may not send its body after this answer: nothing that follows can be
     // read safely. And what is too much to be read off ends the connection.
-    const bool much_unread = framing_.kind == core::Framing::Kind::length && framing_.bytes > drain_bytes_max && !body_.finished();
+    const bool much_unread =
+        framing_.kind == core::Framing::Kind::length && framing_.bytes > drain_bytes_max && !body_.finished();
     if (awaits_continue_ || draining_ || much_unread || framing.kind == core::Framing::Kind::until_close) {
         persistence_ = net::Persistence::close;
     }

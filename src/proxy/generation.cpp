@@ -1,6 +1,8 @@
 #include "proxy/generation.hpp"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "proxy/server_news.hpp"
 
@@ -28,6 +30,21 @@ net::TlsServerOptions tls_options(const config::ListenerTls& tls) {
             break;
     }
     return options;
+}
+
+/// What the files hold now, one after the other. An unreadable one counts as empty: loading it says what is wrong.
+core::Digest digest_of_files(const config::ListenerTls& tls) {
+    core::Sha256 digest;
+    const auto add = [&digest](const std::string& path) {
+        std::ifstream file(path, std::ios::binary);
+        digest.update_prefixed(std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()});
+    };
+    for (const auto& [certificate, key] : tls.certificates) {
+        add(certificate);
+        add(key);
+    }
+    if (!tls.client_ca.empty()) add(tls.client_ca);
+    return digest.finish();
 }
 
 bool has_https(const config::Upstream& upstream) {
@@ -75,20 +92,36 @@ net::UpstreamOptions pool_options(const config::Upstream& upstream, const Genera
 
 Generation::Generation(config::Config config) : config_(std::move(config)), routes_(matches(config_)) {}
 
-std::string Generation::read_files() {
+/// Clients resume their sessions only with the object that made them: it is kept while nothing about it changes.
+std::string Generation::read_listener_files(const config::Listener& listener, const Generation* before) {
+    const std::size_t position = listener_tls_.size();
+    listener_tls_.emplace_back();
+    listener_files_.push_back(listener.tls ? digest_of_files(*listener.tls) : core::Digest());
+    if (!listener.tls) return {};
+    const bool known = before != nullptr && position < before->listener_tls_.size() &&
+                       before->config_.server.listeners[position].tls == listener.tls &&
+                       before->listener_files_[position] == listener_files_[position];
+    if (known) {
+        listener_tls_.back() = before->listener_tls_[position];
+        return {};
+    }
+    auto tls = net::TlsServer::load(tls_options(*listener.tls));
+    if (tls.has_error()) return std::string("listener ").append(listener.bind).append(": ").append(tls.error());
+    listener_tls_.back() = std::move(*tls);
+    return {};
+}
+
+std::string Generation::read_files(const Generation* before) {
     for (const auto& listener : config_.server.listeners) {
-        listener_tls_.emplace_back();
-        if (!listener.tls) continue;
-        auto tls = net::TlsServer::load(tls_options(*listener.tls));
-        if (tls.has_error()) return "listener " + listener.bind + ": " + tls.error();
-        listener_tls_.back() = std::move(*tls);
+        auto trouble = read_listener_files(listener, before);
+        if (!trouble.empty()) return trouble;
     }
     for (const auto& upstream : config_.upstreams) {
         upstreams_.emplace_back();
         if (!has_https(upstream)) continue;
         const auto& [ca, server_name, certificate, private_key, verify] = upstream.tls;
         auto tls = net::TlsClient::load(net::TlsClientOptions{ca, certificate, private_key, verify});
-        if (tls.has_error()) return "upstream " + upstream.name + ": " + tls.error();
+        if (tls.has_error()) return std::string("upstream ").append(upstream.name).append(": ").append(tls.error());
         upstreams_.back().tls = std::move(*tls);
     }
     return {};
@@ -115,7 +148,7 @@ boost::system::result<std::shared_ptr<const Generation>, std::string> Generation
                                                                                        ProgramLog& log,
                                                                                        const Generation* before) {
     std::shared_ptr<Generation> generation(new Generation(std::move(config)));
-    auto trouble = generation->read_files();
+    auto trouble = generation->read_files(before);
     if (!trouble.empty()) return trouble;
     generation->prepare(metrics, log, before);
     return std::shared_ptr<const Generation>(std::move(generation));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/config.hpp"
+#include "core/fingerprint.hpp"
 #include "core/route_table.hpp"
 #include "net/health_checker.hpp"
 #include "net/tls_client.hpp"
@@ -29,7 +30,8 @@ class Generation {
     };
 
     /// Reads what the configuration names (certificates, keys); the error says which file and why. Upstreams that are
-    /// as in `before` (which may be null) keep what is known of their health. Metrics and log must outlive it.
+    /// as in `before` (which may be null) keep what is known of their health, and listeners whose files hold what they
+    /// held keep their TLS sessions. Metrics and log must outlive it.
     static boost::system::result<std::shared_ptr<const Generation>, std::string> make(config::Config config,
                                                                                       Metrics& metrics, ProgramLog& log,
                                                                                       const Generation* before);
@@ -48,7 +50,8 @@ class Generation {
  private:
     explicit Generation(config::Config config);
 
-    std::string read_files();
+    std::string read_files(const Generation* before);
+    std::string read_listener_files(const config::Listener& listener, const Generation* before);
     void prepare(Metrics& metrics, ProgramLog& log, const Generation* before);
 
     config::Config config_;
@@ -56,6 +59,7 @@ class Generation {
     std::vector<Metrics::Route*> route_counts_;
     std::vector<Upstream> upstreams_;
     std::vector<std::shared_ptr<const net::TlsServer>> listener_tls_;
+    std::vector<core::Digest> listener_files_;  ///< of what the TLS files of each listener hold
 };
 
 /// Which of how many workers.

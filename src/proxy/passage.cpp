@@ -15,6 +15,9 @@ using net::NoHead;
 
 namespace {
 
+/// Up to here a request is written before its answer is looked for.
+constexpr std::uint64_t sent_at_once_max = 64U << 10;
+
 core::Problem problem_of(ProblemKind kind, std::string detail = {}, std::optional<int> status = std::nullopt) {
     core::Problem problem;
     problem.kind = kind;
@@ -52,8 +55,15 @@ bool has_content(core::Framing framing) {
 }
 
 asio::awaitable<Uploaded> Passage::join() {
-    if (!upload_) co_return Uploaded::whole;
+    if (!upload_) co_return sent_;
     co_return co_await upload_->stop_and_join();
+}
+
+/// Whether all of the request lies in the client's buffer, or is a head alone, and fits into what the system buffers.
+bool Passage::is_at_hand(core::Framing framing) {
+    if (!has_content(framing)) return true;
+    return framing.kind == core::Framing::Kind::length && framing.bytes <= sent_at_once_max &&
+           request_.client.connection().buffered().size() >= framing.bytes;
 }
 
 asio::awaitable<net::HeadOr<core::ResponseHead>> Passage::ask(const core::RequestHead& head) {
@@ -61,15 +71,21 @@ asio::awaitable<net::HeadOr<core::ResponseHead>> Passage::ask(const core::Reques
     const auto framing = request_.client.request_framing();
     const auto response_limit = request_.upstream().timeouts.response;
     auto bytes = net::request_head_bytes(head, framing);
-    if (has_content(framing)) {
+    if (is_at_hand(framing)) {
+        std::string_view rest;
+        if (has_content(framing)) {
+            const auto content = co_await request_.client.body().next();  // it need not wait
+            if (content.has_value()) rest = *content;
+            request_.client.count_in(rest.size());
+        }
+        const std::array<asio::const_buffer, 2> pieces{asio::buffer(bytes), asio::buffer(rest)};
+        upstream_.stream().deadline(request_.server().timeouts.write_idle);
+        const auto written = co_await upstream_.stream().write(pieces);
+        if (written.error) sent_ = Uploaded::upstream_closed;  // the answer may be there in spite of it
+        upstream_.stream().deadline(response_limit);
+    } else {
         upload_.emplace(request_, upstream_.connection());
         upload_->start(std::move(bytes), framing, response_limit);
-    } else {
-        // What goes wrong here shows when the answer is read, and it may be there in spite of it.
-        const std::array<asio::const_buffer, 1> pieces{asio::buffer(bytes)};
-        upstream_.stream().deadline(request_.server().timeouts.write_idle);
-        co_await upstream_.stream().write(pieces);
-        upstream_.stream().deadline(response_limit);
     }
     co_return co_await read_final_head(request_.client, upstream_.connection());
 }
@@ -100,8 +116,8 @@ asio::awaitable<void> Passage::pass_down(const core::ResponseHead& received, cor
     net::BodyReader body(upstream_.connection(), framing, request_.server().timeouts.body_idle);
     auto down = down_of(request_, received, framing);
     const auto pending = pending_on(upstream_.connection());
-    const bool whole = co_await stream_down(request_, body, std::move(down.head), down.framing, pending);
-    auto uploaded = Uploaded::whole;
+    const bool whole = co_await stream_down(request_, body, std::move(down), received.fields, pending);
+    auto uploaded = sent_;
     if (upload_) uploaded = co_await upload_->stop_and_join();
     if (whole && uploaded == Uploaded::whole && connection_stays(received, framing)) {
         std::move(upstream_).give_back(kept_for(received.fields));

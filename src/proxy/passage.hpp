@@ -31,6 +31,7 @@ class Passage {
 
  private:
     boost::asio::awaitable<net::HeadOr<core::ResponseHead>> ask(const core::RequestHead& head);
+    bool is_at_hand(core::Framing framing);
     void close_if_unread();
     boost::asio::awaitable<End> without_head(net::NoHead::Kind why, Repeat repeat);
     boost::asio::awaitable<void> pass_down(const core::ResponseHead& received, core::Framing framing);
@@ -39,7 +40,8 @@ class Passage {
     Request& request_;
     net::PooledConnection upstream_;
     core::Upgrade upgrade_;
-    std::optional<Upload> upload_;  ///< of a request with content
+    std::optional<Upload> upload_;     ///< of a request that is not at hand as a whole
+    Uploaded sent_ = Uploaded::whole;  ///< without one: whether it went out whole
 };
 
 }  // namespace oncegate::proxy

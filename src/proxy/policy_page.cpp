@@ -229,8 +229,7 @@ boost::asio::awaitable<void> send_policy_page(ClientSide& client, const config::
     head.fields.add("Cache-Control", "max-age=60");
     head.fields.add("Vary", "Accept");
     head.fields.add("X-Content-Type-Options", "nosniff");
-    const auto body =
-        as_json ? policy_page_json(config, built_in_policy_page(client)) : policy_page_html(config);
+    const auto body = as_json ? policy_page_json(config, built_in_policy_page(client)) : policy_page_html(config);
     co_await client.send(std::move(head), body);
 }
 

@@ -19,8 +19,8 @@ asio::awaitable<void> refuse(Request& request, ProblemKind kind) {
 
 /// Only what brings no content can turn into a tunnel: the content would have to end first.
 core::Upgrade upgrade_of(const Request& request) {
-    const bool passed_on = request.route.upgrade && core::wants_upgrade(request.head()) &&
-                           !has_content(request.client.request_framing());
+    const bool passed_on =
+        request.route.upgrade && core::wants_upgrade(request.head()) && !has_content(request.client.request_framing());
     return passed_on ? core::Upgrade::keep : core::Upgrade::drop;
 }
 
@@ -93,7 +93,7 @@ asio::awaitable<void> relay_by(Request& request, Attempt& attempt, const net::Bo
     auto down = down_of(request, *answer, attempt.response_framing());
     down.head.fields.add("Idempotency-Recorded", "false");
     const bool whole =
-        co_await stream_down(request, attempt.body(), std::move(down.head), down.framing, Pending::something);
+        co_await stream_down(request, attempt.body(), std::move(down), answer->fields, Pending::something);
     if (whole) co_await attempt.finish();
 }
 

@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t lingering_bytes_max = 1U << 20;
 constexpr std::chrono::milliseconds lingering_time{2'000};
 constexpr std::chrono::milliseconds first_head_grace{500};
+constexpr std::size_t handshakes_to_refuse_max = 64;
 
 /// Counts something of the shared state for as long as it lives.
 class Counted {
@@ -86,11 +87,14 @@ void Session::close_idle() {
 
 asio::awaitable<void> Session::run() {
     const Counted open(worker_.shared.connections);
-    if (open.number() > server().limits.connections) co_return co_await turn_away();
+    if (open.number() > server().limits.connections) co_return co_await turn_away(open.number());
     worker_.shared.metrics.client_connections(+1);
-    if (co_await enter() == Entered::yes) co_await serve_requests();
+    const auto entered = co_await enter();
+    if (entered == Entered::yes) co_await serve_requests();
     worker_.shared.metrics.client_connections(-1);
-    if (unread_) {
+    if (entered == Entered::no) co_return;  // the stream may have ended with its handshake
+    // A TLS stream's goodbye needs room in the socket, which a plain close would not wait for.
+    if (unread_ || connection_.stream().encrypted()) {
         co_await net::staged_close(connection_, lingering_time, lingering_bytes_max);
     } else {
         connection_.stream().close();
@@ -156,7 +160,15 @@ asio::awaitable<void> Session::refuse_unread(core::Problem problem) {
     unread_ = true;
 }
 
-asio::awaitable<void> Session::turn_away() {
+asio::awaitable<void> Session::turn_away(std::size_t connections) {
+    const bool plain = !generation_->shared().listener_tls(listener_);
+    // A handshake costs more than a refusal may: beyond a few they are not begun.
+    if (!plain && connections > server().limits.connections + handshakes_to_refuse_max) {
+        connection_.stream().reset();
+        co_return;
+    }
+    const auto entered = co_await enter();
+    if (entered == Entered::no) co_return;
     co_await refuse_unread(overloaded());
     co_await net::staged_close(connection_, lingering_time, lingering_bytes_max);
 }
@@ -169,21 +181,28 @@ asio::awaitable<net::Persistence> Session::serve(core::RequestHead head) {
     report.trace_id = trace_id_of(head.fields.find("traceparent").value_or(""));
     ClientSide client(connection_, head, framing.has_value() ? *framing : core::Framing(), server(),
                       worker_.shared.draining);
-    if (framing.has_error()) {
-        client.close_after();
-        co_await refuse(client, problem_of(ProblemKind::bad_request, framing.error().detail, framing.error().status));
-    } else {
-        const Counted running(worker_.shared.requests);
-        if (worker_.shared.draining) {
+    const Counted running(worker_.shared.requests);
+    std::exception_ptr escaped;
+    try {
+        if (framing.has_error()) {
+            client.close_after();
+            co_await refuse(client,
+                            problem_of(ProblemKind::bad_request, framing.error().detail, framing.error().status));
+        } else if (worker_.shared.draining) {
             co_await refuse(client, shutting_down());
         } else if (running.number() > server().limits.in_flight) {
             client.close_after();
             co_await refuse(client, overloaded());
         } else {
-            co_await dispatch_or_report(client, report);
+            co_await dispatch(client, report);
         }
+    } catch (...) {
+        escaped = std::current_exception();
+        // Cut off by the end of a drain: just these are the ones that someone will ask about.
+        report.outcome = Outcome::outcome_unknown;
     }
     write_report(report, client);
+    if (escaped) std::rethrow_exception(escaped);
     const auto persistence = co_await client.settle();
     unread_ = !client.gone() && (framing.has_error() || !client.body().finished());
     co_return persistence;
@@ -193,36 +212,33 @@ asio::awaitable<void> Session::refuse(ClientSide& client, core::Problem problem)
     co_await client.refuse(problem, built_in_policy_page(client));
 }
 
-asio::awaitable<void> Session::dispatch_or_report(ClientSide& client, Report& report) {
-    std::exception_ptr escaped;
-    try {
-        co_await dispatch(client, report);
-    } catch (...) {
-        escaped = std::current_exception();
+std::optional<core::Problem> Session::objection_to(ClientSide& client) const {
+    const auto& head = client.request();
+    if (const auto expect = head.fields.combined("Expect"); expect && !core::iequals(*expect, "100-continue")) {
+        return problem_of(ProblemKind::bad_request, "The only expectation that is met is 100-continue.", 417);
     }
-    if (!escaped) co_return;
-    // Cut off by the end of a drain: just these are the ones that someone will ask about.
-    report.outcome = Outcome::outcome_unknown;
-    write_report(report, client);
-    std::rethrow_exception(escaped);
+    if (head.method == "CONNECT") {
+        client.close_after();
+        return problem_of(ProblemKind::bad_request, "CONNECT is not offered.", 501);
+    }
+    if (core::loops(head.fields, worker_.shared.pseudonym)) {
+        return problem_of(ProblemKind::bad_request, "The request runs in a circle: this proxy has forwarded it before.",
+                          508);
+    }
+    return std::nullopt;
+}
+
+core::Problem Session::unrouted(ClientSide& client, core::RouteTable::Miss why) {
+    if (why == core::RouteTable::Miss::none) return problem_of(ProblemKind::no_route);
+    client.close_after();
+    return problem_of(ProblemKind::bad_request,
+                      "The path can be read in two ways: it holds an encoded separator, a backslash or a NUL.");
 }
 
 asio::awaitable<void> Session::dispatch(ClientSide& client, Report& report) {
     const auto& head = client.request();
     report.client = client.address();
-    if (const auto expect = head.fields.combined("Expect"); expect && !core::iequals(*expect, "100-continue")) {
-        co_return co_await refuse(
-            client, problem_of(ProblemKind::bad_request, "The only expectation that is met is 100-continue.", 417));
-    }
-    if (head.method == "CONNECT") {
-        client.close_after();
-        co_return co_await refuse(client, problem_of(ProblemKind::bad_request, "CONNECT is not offered.", 501));
-    }
-    if (core::loops(head.fields, worker_.shared.pseudonym)) {
-        co_return co_await refuse(client,
-                                  problem_of(ProblemKind::bad_request,
-                                             "The request runs in a circle: this proxy has forwarded it before.", 508));
-    }
+    if (auto objection = objection_to(client)) co_return co_await refuse(client, std::move(*objection));
     if (ends_here(head)) {
         report.outcome = Outcome::passthrough;
         co_return co_await answer_as_recipient(client);
@@ -231,25 +247,15 @@ asio::awaitable<void> Session::dispatch(ClientSide& client, Report& report) {
         report.outcome = Outcome::passthrough;
         co_return co_await send_policy_page(client, generation_->config());
     }
-    const auto route = generation_->shared().routes().find(head);
-    if (route.has_value()) co_return co_await route_to(client, report, *route);
-    if (route.error() == core::RouteTable::Miss::ambiguous) {
-        client.close_after();
-        co_return co_await refuse(
-            client,
-            problem_of(ProblemKind::bad_request,
-                       "The path can be read in two ways: it holds an encoded separator, a backslash or a NUL."));
-    }
-    co_await refuse(client, problem_of(ProblemKind::no_route));
-}
+    const auto index = generation_->shared().routes().find(head);
+    if (index.has_error()) co_return co_await refuse(client, unrouted(client, index.error()));
 
-asio::awaitable<void> Session::route_to(ClientSide& client, Report& report, std::size_t index) {
-    counts_ = &generation_->shared().route_counts(index);
-    const auto& route = generation_->config().routes[index];
+    const auto& route = generation_->config().routes[*index];
+    counts_ = &generation_->shared().route_counts(*index);
     report.route = route.name;
     Metrics::request_began(*counts_);
-    Request request{worker_, *generation_, client, report, index, route};
-    if (enforced(route, client.request().method)) {
+    Request request{worker_, *generation_, client, report, *index, route};
+    if (enforced(route, head.method)) {
         Exchange exchange(request);
         co_await exchange.run();
     } else {

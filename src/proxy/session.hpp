@@ -33,15 +33,16 @@ class Session {
     boost::asio::awaitable<Entered> enter();
     boost::asio::awaitable<void> serve_requests();
     boost::asio::awaitable<net::Persistence> serve(core::RequestHead head);
-    /// Hands the request to its handler; one that is cut off is reported before it is given up.
-    boost::asio::awaitable<void> dispatch_or_report(ClientSide& client, Report& report);
+    /// What stands against a request before its route is known.
+    std::optional<core::Problem> objection_to(ClientSide& client) const;
+    static core::Problem unrouted(ClientSide& client, core::RouteTable::Miss why);
+    /// Hands the request to its handler.
     boost::asio::awaitable<void> dispatch(ClientSide& client, Report& report);
-    boost::asio::awaitable<void> route_to(ClientSide& client, Report& report, std::size_t route);
     boost::asio::awaitable<void> refuse_head(const net::NoHead& why);
     /// Answers a problem to a request that was not read.
     boost::asio::awaitable<void> refuse_unread(core::Problem problem);
-    /// One connection too many: told so at once.
-    boost::asio::awaitable<void> turn_away();
+    /// One connection too many, of so many: told so at once.
+    boost::asio::awaitable<void> turn_away(std::size_t connections);
     boost::asio::awaitable<void> refuse(ClientSide& client, core::Problem problem);
     void write_report(Report& report, const ClientSide& client);
     const config::Server& server() const { return generation_->config().server; }

@@ -20,8 +20,9 @@ Down down_of(const Request& request, const core::ResponseHead& received, core::F
 enum class Pending : std::uint8_t { nothing, something };
 Pending pending_on(const net::Connection& connection);
 
-/// Passes the response on as it comes. False when it was cut off.
-boost::asio::awaitable<bool> stream_down(Request& request, net::BodyReader& body, core::ResponseHead head,
-                                         core::Framing framing, Pending pending);
+/// Passes the response on as it comes. False when it was cut off, or so malformed from its first byte on that the
+/// client could still be told. `received`: the fields that came, which say what of the trailers stays behind.
+boost::asio::awaitable<bool> stream_down(Request& request, net::BodyReader& body, Down down,
+                                         const core::Fields& received, Pending pending);
 
 }  // namespace oncegate::proxy

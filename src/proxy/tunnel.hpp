@@ -1,6 +1,6 @@
 #pragma once
-// After a 101 the two connections are one: raw bytes in both directions, with back-pressure, until both sides have ended
-// (RFC 9110 §7.8, R135). What the bytes mean is nobody's business here.
+// After a 101 the two connections are one: raw bytes in both directions, with back-pressure, until both sides have
+// ended (RFC 9110 §7.8, R135). What the bytes mean is nobody's business here.
 
 #include <boost/asio/awaitable.hpp>
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <map>
 
 #include "support/net/fake_names.hpp"
@@ -174,6 +175,17 @@ TEST_CASE("what stood in the way of a connect is told", "[R61]") {
     const auto unknown = run(io, lost.connect(named(80), 5s));
     REQUIRE(unknown.has_error());
     CHECK(unknown.error().kind == ConnectFault::Kind::unresolved);
+}
+
+TEST_CASE("what this machine lacks is not held against the server") {
+    const auto fault = [](ConnectFault::Kind kind, int error) {
+        return ConnectFault{kind, {error, asio::error::get_system_category()}};
+    };
+    for (const int error : {EMFILE, ENFILE, ENOMEM, ENOBUFS, EADDRNOTAVAIL})
+        CHECK(fault(ConnectFault::Kind::refused, error).is_local());
+    for (const int error : {ECONNREFUSED, EHOSTUNREACH, ECONNRESET, ENOENT, EACCES})
+        CHECK_FALSE(fault(ConnectFault::Kind::refused, error).is_local());
+    CHECK_FALSE(fault(ConnectFault::Kind::tls_failed, ENOMEM).is_local());
 }
 
 TEST_CASE("an https server is verified by its host or by the name that is configured") {

@@ -4,9 +4,12 @@
 
 #include <unistd.h>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
 #include <catch2/catch.hpp>
 
+#include "net/tls_server.hpp"
 #include "support/net/raw_socket.hpp"
 #include "support/net/test_certificates.hpp"
 #include "support/net/tls_peer.hpp"
@@ -279,6 +282,52 @@ TEST_CASE("sessions are resumed with the same server name and no other") {
     CHECK_FALSE(server.serve(io, *client, "b.example"));
     CHECK(server.serve(io, *client, "b.example"));
     CHECK_FALSE(server.serve(io, *load(trusting(authority)), "a.example"));
+}
+
+namespace {
+
+/// Connects our client to our server in one loop; whether a byte came through.
+bool meet(asio::io_context& io, const net::TlsServer& server, const TlsClient& client, const std::string& name) {
+    using asio::ip::tcp;
+    tcp::acceptor acceptor(io, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    tcp::socket socket(io);
+    socket.connect(acceptor.local_endpoint());
+    bool written = false;
+    const auto serve = [&]() -> asio::awaitable<void> {
+        auto accepted = co_await server.accept(net::make_plain_stream(acceptor.accept()), 10s);
+        if (!accepted) co_return;
+        const std::array<asio::const_buffer, 1> pieces{asio::buffer("x", 1)};
+        const auto sent = co_await (*accepted)->write(pieces);
+        (*accepted)->close();
+        written = !sent.error;
+    };
+    asio::co_spawn(io, serve, asio::detached);
+    auto stream = run(io, client.connect(net::make_plain_stream(std::move(socket)), name, 10s));
+    if (!stream) return false;
+    const bool read = read_some(io, **stream) == "x";
+    test::run_until(io, [&] { return written; });
+    return read;
+}
+
+}  // namespace
+
+TEST_CASE("one server and one client object serve several threads") {
+    const TestAuthority authority;
+    const auto files = authority.issue(with_names({"DNS:a.example", "DNS:b.example"}));
+    net::TlsServerOptions options;
+    options.certificates.push_back({files.certificate, files.private_key});
+    const auto server = *net::TlsServer::load(options);
+    const auto client = load(trusting(authority));
+    std::vector<std::future<int>> threads;
+    for (int thread = 0; thread < 4; ++thread) {
+        threads.push_back(in_background([&server, &client] {
+            asio::io_context io;
+            int fine = 0;
+            for (int i = 0; i < 20; ++i) fine += meet(io, *server, *client, i % 2 == 0 ? "a.example" : "b.example");
+            return fine;
+        }));
+    }
+    for (auto& thread : threads) CHECK(thread.get() == 20);
 }
 
 TEST_CASE("a client's files that cannot be used are named with what is wrong") {

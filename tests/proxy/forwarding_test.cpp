@@ -1,4 +1,5 @@
-// What a route says about the heads that pass through: Host, header edits, and who the client is behind trusted proxies.
+// What a route says about the heads that pass through: Host, header edits, and who the client is behind trusted
+// proxies.
 
 #include <catch2/catch.hpp>
 
@@ -27,7 +28,8 @@ class Recorder {
     std::vector<std::string> heads_;
     ScriptedPeer upstream_{[this](RawSocket& proxy) {
         heads_.push_back(proxy.read_message().head);
-        proxy.send("HTTP/1.1 200 OK\r\nServer: secret/1\r\nX-Own: 1\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
+        proxy.send(
+            "HTTP/1.1 200 OK\r\nServer: secret/1\r\nX-Own: 1\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
         proxy.close();
     }};
 };
@@ -191,8 +193,7 @@ TEST_CASE("problem types point to where the client came in", "[R95]") {
     const auto ask = [&](const ProxyUnderTest& proxy) { return proxy.ask(get("X-Forwarded-Proto: https\r\n")).body; };
     ProxyUnderTest stranger(nobody.port());
     CHECK(ask(stranger).find("\"http://asked.test/.well-known/idempotency#") != std::string::npos);
-    ProxyUnderTest behind(nobody.port(), [](config::Config& config) {
-        config.server.trusted_proxies = {network("127.0.0.1")};
-    });
+    ProxyUnderTest behind(nobody.port(),
+                          [](config::Config& config) { config.server.trusted_proxies = {network("127.0.0.1")}; });
     CHECK(ask(behind).find("\"https://asked.test/.well-known/idempotency#") != std::string::npos);
 }

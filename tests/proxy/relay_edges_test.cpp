@@ -36,9 +36,10 @@ const std::string empty_answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 }  // namespace
 
 TEST_CASE("interim responses pass to HTTP/1.1 and not to HTTP/1.0", "[R124]") {
-    ScriptedPeer upstream(answers("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\nConnection: x\r\nX: 1\r\n\r\n"
-                                  "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" +
-                                  empty_answer));
+    ScriptedPeer upstream(
+        answers("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\nConnection: x\r\nX: 1\r\n\r\n"
+                "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" +
+                empty_answer));
     ProxyUnderTest proxy(upstream.port());
     for (const std::string path : {"GET /plain", "POST /pay"}) {
         auto client = proxy.connect();
@@ -85,7 +86,8 @@ TEST_CASE("trailers pass in both directions of a plain route and not to HTTP/1.0
     ProxyUnderTest proxy(upstream.port());
     auto client = proxy.connect();
     client.send(
-        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Up: 1\r\nAuthorization: no\r\n\r\n");
+        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Up: 1\r\nAuthorization: "
+        "no\r\n\r\n");
     CHECK(status_of(client.read_head()) == 200);
     client.expect("2\r\nok\r\n0\r\nX-Sum: 7\r\n\r\n");
     CHECK(body == "3\r\nabc\r\n0\r\nX-Up: 1\r\n\r\n");
@@ -139,9 +141,8 @@ TEST_CASE("a body that stops coming is cut off and the client told that the conn
         proxy.read_head();
         proxy.wait_end();
     });
-    ProxyUnderTest proxy(upstream.port(), [](config::Config& config) {
-        config.server.timeouts.body_idle = milliseconds(50);
-    });
+    ProxyUnderTest proxy(upstream.port(),
+                         [](config::Config& config) { config.server.timeouts.body_idle = milliseconds(50); });
     for (const std::string path : {"/plain", "/pay"}) {
         auto client = proxy.connect();
         client.send("POST " + path + " HTTP/1.1\r\nHost: a\r\nIdempotency-Key: k\r\nContent-Length: 9\r\n\r\nsome");
@@ -224,9 +225,8 @@ TEST_CASE("a client that does not read is cut off, and cannot take that for the 
         } catch (const test::PeerFailure&) {
         }
     });
-    ProxyUnderTest proxy(upstream.port(), [](config::Config& config) {
-        config.server.timeouts.write_idle = milliseconds(60);
-    });
+    ProxyUnderTest proxy(upstream.port(),
+                         [](config::Config& config) { config.server.timeouts.write_idle = milliseconds(60); });
     auto client = proxy.connect();
     client.shrink_receive_buffer();
     client.send("GET / HTTP/1.0\r\nHost: a\r\n\r\n");

@@ -1,5 +1,5 @@
-// Upgrade on routes that opt in: the 101 passes, and then the two connections are one pipe of raw bytes. Everywhere else
-// Upgrade stays behind and a 101 is a fault of the upstream.
+// Upgrade on routes that opt in: the 101 passes, and then the two connections are one pipe of raw bytes. Everywhere
+// else Upgrade stays behind and a 101 is a fault of the upstream.
 
 #include <catch2/catch.hpp>
 
@@ -151,7 +151,8 @@ TEST_CASE("a proxy that ends while a tunnel is open leaves nothing behind", "[R1
 TEST_CASE("any other answer to an upgrade is relayed and its connection carries the next request", "[R135]") {
     ScriptedPeer upstream([](RawSocket& proxy) {
         proxy.read_head();
-        proxy.send("HTTP/1.1 426 Upgrade Required\r\nUpgrade: other/2\r\nConnection: upgrade\r\nContent-Length: 2\r\n\r\nno");
+        proxy.send(
+            "HTTP/1.1 426 Upgrade Required\r\nUpgrade: other/2\r\nConnection: upgrade\r\nContent-Length: 2\r\n\r\nno");
         CHECK(proxy.read_head().starts_with("GET /next "));
         proxy.send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes");
         proxy.wait_end();
@@ -179,8 +180,9 @@ TEST_CASE("without the route's consent Upgrade stays behind", "[R90][R135]") {
     });
     ProxyUnderTest proxy(upstream.port());
     CHECK(status_of(proxy.ask(asks).head) == 204);
-    CHECK(status_of(proxy.ask("POST /pay HTTP/1.1\r\nHost: a\r\nIdempotency-Key: k\r\nConnection: upgrade\r\n"
-                              "Upgrade: websocket\r\nContent-Length: 2\r\n\r\n{}")
+    CHECK(status_of(proxy
+                        .ask("POST /pay HTTP/1.1\r\nHost: a\r\nIdempotency-Key: k\r\nConnection: upgrade\r\n"
+                             "Upgrade: websocket\r\nContent-Length: 2\r\n\r\n{}")
                         .head) == 204);
 }
 
@@ -193,8 +195,9 @@ TEST_CASE("a request with content loses its upgrade", "[R135]") {
         proxy.wait_end();
     });
     ProxyUnderTest proxy(upstream.port(), opt_in);
-    CHECK(status_of(proxy.ask("POST /up HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n"
-                              "Content-Length: 3\r\n\r\nabc")
+    CHECK(status_of(proxy
+                        .ask("POST /up HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n"
+                             "Content-Length: 3\r\n\r\nabc")
                         .head) == 200);
 }
 

@@ -66,7 +66,7 @@ class NginxUpstream(SystemCase):
         with open(os.path.join(root, "text.txt"), "wb") as file:
             file.write(TEXT)
         self.server = Nginx(self.directory, "gzip on; gzip_proxied any; gzip_min_length 1; gzip_types *; types { text/plain txt; } server { "
-                            f"listen 127.0.0.1:{{port}}; root {root}; location /moved {{ return 302 /text.txt; }} "
+                            f"listen 127.0.0.1:{{port}}; listen unix:{self.directory}/app.sock; root {root}; location /moved {{ return 302 /text.txt; }} "
                             'location /up { client_max_body_size 1m; return 200 "up $request_method"; } }')
         self.addCleanup(self.server.stop)
         self.front = self.proxy(self.config(self.server, server={"threads": 1}))
@@ -88,6 +88,18 @@ class NginxUpstream(SystemCase):
             moved = connection.ask("GET", "/moved")
             self.assertEqual(moved.status, 302)
             self.assertEqual(connection.ask("GET", "/missing").status, 404)
+
+    def test_unix_socket(self):
+        """The same server over its socket file: relayed and recorded like any other."""
+        config = self.config(self.server)
+        config["upstreams"]["app"]["servers"] = [f"unix:{self.directory}/app.sock"]
+        front = self.proxy(config)
+        with front.connect() as connection:
+            for _ in range(2):
+                self.assertEqual(connection.ask("GET", "/text.txt").body, TEXT)
+        first = front.post('"k"', target="/pay/../pay/missing")
+        self.assertEqual(first.status, 404)
+        self.assert_replay_of(first, front.post('"k"', target="/pay/../pay/missing"))
 
     def test_refused_body(self):
         """[R128] nginx answers 413 to what it will not read, and closes."""

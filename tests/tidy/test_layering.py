@@ -21,7 +21,6 @@ MAY_INCLUDE = {
 LIBRARY_PLACES = {
     r"libpq-fe\.h|libpq/|postgres_ext\.h": r"src/store/postgres/",
     r"sqlite3\.h": r"src/store/sqlite/",
-    r"boost/beast": r"src/(net/|boost_impl\.cpp)",
     r"boost/asio": r"src/(async|store|net|proxy|admin|app|boost_impl\.cpp|pch\.cpp)",
     r"yaml-cpp/": r"src/config/",
     r"spdlog/": r"src/(proxy/(access_log|program_log)\.|app/)",

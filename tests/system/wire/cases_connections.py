@@ -9,6 +9,8 @@ AFTER = "RFC 9112 §6.3, §9.3; R114"
 GONE = "RFC 9112 §9.5, §9.3.1; R60, R62"
 EARLY_ANSWER = "RFC 9112 §9.3, §9.5"
 SECOND = get(line=b"GET /wire/second HTTP/1.1")
+HIDDEN = b"GET /wire/hidden HTTP/1.1\r\nHost: a.example\r\n\r\n"
+KEYED = sized(HIDDEN).replace(b"/wire HTTP", b"/keyed HTTP")
 HTTP10 = b"GET /wire HTTP/1.0"
 
 
@@ -74,6 +76,15 @@ CASES = [
     Case("pipelined-behind-options-answered-here", "RFC 9110 §7.6.2",
          get("Max-Forwards: 0", "Content-Length: 5", line=b"OPTIONS /wire HTTP/1.1", body=b"hello") + SECOND,
          (Expect(status=({200, 204}, 200), hits=1, closes=False),), methods=("OPTIONS", "GET"), keyed=None),
+
+    # What is answered here has read its request to the end: content is never the next request.
+    Case("content-behind-the-policy-page", "RFC 9112 §6.3, §9.3; contract §3",
+         get(b"Content-Length: %d" % len(HIDDEN), line=b"GET /.well-known/idempotency HTTP/1.1", body=HIDDEN) + SECOND,
+         (Expect(status=(200, 200), hits=1, closes=False, line=b"GET /wire/second HTTP/1.1"), Expect(status=(200, 200), hits=2)),
+         methods=("GET", "GET"), level=STRICT, keyed=None),
+    Case("content-behind-a-replay", "RFC 9112 §6.3, §9.3", (KEYED, RECEIVE, KEYED + SECOND),
+         (Expect(status=(200, 200, 200), hits=2, closes=False, line=b"GET /wire/second HTTP/1.1"), Expect(status=(200, 200, 200), hits=3)),
+         methods=("POST", "POST", "GET"), level=STRICT, keyed=None),
 
     nothing_behind("nothing-behind-both-framings", post("Transfer-Encoding: chunked", "Content-Length: 5", body=b"0\r\n\r\n"),
                    level=STRICT),

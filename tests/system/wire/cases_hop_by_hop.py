@@ -1,6 +1,6 @@
 """What belongs to one connection and what an intermediary adds. RFC 9110 §7.6; requests and responses."""
 
-from wire.case import SHOULD, STRICT, Case, Expect, answered, get, passed, sized, sized_reply
+from wire.case import SHOULD, STRICT, Case, Expect, answered, chunked, get, passed, sized, sized_reply
 
 NAMED = "RFC 9110 §7.6.1; R121"
 LISTED = "RFC 9110 §7.6.1; R75"
@@ -40,6 +40,10 @@ CASES = [
         lacks=tuple(f"X-H{n}" for n in range(100))),
     hop("named-cookie", "Connection: Cookie", "Cookie: a=1", lacks=("Cookie",)),
     hop("named-accept-encoding", "Connection: Accept-Encoding", "Accept-Encoding: gzip", lacks=("Accept-Encoding",)),
+    hop("named-authorization", "Connection: Authorization", "Authorization: x", lacks=("Authorization",)),
+    passed("named-coding-of-a-chunked-body", NAMED, chunked(b"2\r\nhi\r\n0\r\n\r\n", "Connection: Transfer-Encoding, Host, Content-Length"),
+           content=b"hi", has=("Host: a.example",)),
+    passed("named-length-of-a-body", NAMED, sized(b"hi", "Connection: Content-Length, close"), content=b"hi", closes=True),
     hop("named-content-length-does-not-harm", "Connection: Content-Length", lacks=("Connection",)),
     hop("named-transfer-encoding-does-not-harm", "Connection: Transfer-Encoding", lacks=("Connection",)),
     hop("empty-connection", "Connection:", lacks=("Connection",)),
@@ -80,6 +84,9 @@ CASES = [
     hop_back("answer-named-two-lines", "Connection: X-Hop", "Connection: X-Hip", "X-Hop: 1", "X-Hip: 1", withholds=("X-Hop", "X-Hip")),
     hop_back("answer-named-with-close", "Connection: close, X-Hop", "X-Hop: 1", withholds=("X-Hop",), reuses=False),
     hop_back("answer-named-set-cookie", "Connection: Set-Cookie", "Set-Cookie: a=1", withholds=("Set-Cookie",)),
+    hop_back("answer-named-length", "Connection: Content-Length", withholds=("Connection",), also=(Expect(body=b"ok"),)),
+    hop_back("answer-named-etag", "Connection: ETag", 'ETag: "x"', withholds=("ETag",)),
+    hop_back("answer-trailer-field", "Trailer: X-T", withholds=("Trailer",), source=LISTED, level=STRICT, also=(Expect(),)),
     hop_back("answer-connection-itself", "Connection: keep-alive, X-Other", withholds=("Connection",),
              also=(Expect(gives=("Connection: keep-alive",)),)),
     hop_back("answer-keep-alive-field", "Keep-Alive: timeout=5, max=100", withholds=("Keep-Alive",), source=LISTED, level=SHOULD),

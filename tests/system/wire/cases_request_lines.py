@@ -81,6 +81,8 @@ CASES = [
     refused("bare-cr-before-crlf", BEFORE, b"POST /wire HTTP/1.1\r\r\nHost: a.example\r\nContent-Length: 0\r\n\r\n", or_repaired=True),
     # One empty line is to be ignored (SHOULD, "at least one"); a stream of them is not a request.
     refused("many-empty-lines", BEFORE, b"\r\n" * 50 + sized(b""), level=STRICT, or_repaired=True),
+    refused("bare-cr-before-line", BEFORE, b"\r" + sized(b"")),
+    refused("bare-cr-and-empty-line-before-line", BEFORE, b"\r\r\n" + sized(b"")),
     refused("empty-lines-of-lf", BEFORE, b"\n\n" + sized(b""), level=STRICT, or_repaired=True),
     refused("space-before-first-field", BEFORE, b"POST /wire HTTP/1.1\r\n Host: a.example\r\nContent-Length: 0\r\n\r\n"),
     refused("space-before-first-field-good-host-later", BEFORE,

@@ -10,6 +10,7 @@ BODILESS = "RFC 9112 §6.3 item 1; R76"
 EXTRA = "RFC 9112 §9.2, §6.3; R130"
 TE = b"Transfer-Encoding: chunked"
 END = b"0\r\n\r\n"
+STREAMED = {"cut": True, "status": (200,)}
 STRAY = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstray"
 NO_CONTENT = b"HTTP/1.1 204 No Content"
 NOT_MODIFIED = b"HTTP/1.1 304 Not Modified"
@@ -126,13 +127,17 @@ CASES = [
     short("short-length", reply("Content-Length: 10", body=b"half"), body=b"half"),
     short("short-length-nothing", reply("Content-Length: 10"), body=b""),
     short("short-length-by-one", reply("Content-Length: 10", body=b"123456789"), body=b"123456789"),
-    short("short-length-large", reply("Content-Length: 3000000", body=b"y" * 500_000), keyed={"cut": True, "status": (200,)}),
+    short("short-length-large", reply("Content-Length: 3000000", body=b"y" * 500_000), keyed=STREAMED),
     short("short-chunks-without-last", reply(TE, body=b"4\r\nhalf\r\n"), body=b"half"),
     short("short-chunks-in-data", reply(TE, body=b"a\r\nhalf"), body=b"half"),
     short("short-chunks-in-size", reply(TE, body=b"4\r\nhalf\r\n1"), body=b"half"),
     short("short-chunks-in-last", reply(TE, body=b"4\r\nhalf\r\n0\r\n"), body=b"half"),
     short("short-chunks-in-trailers", reply(TE, body=b"4\r\nhalf\r\n0\r\nX-T: 1\r\n"), body=b"half"),
     short("short-chunks-nothing", reply(TE), body=b""),
+    # Above what a keyed route holds back: it has begun to answer, and can only cut off as well.
+    cut_answer("bad-chunk-behind-a-large-one", CHUNK, reply(TE, body=b"61a80\r\n" + b"y" * 400_000 + b"\r\nz\r\n" + END), keyed=STREAMED),
+    cut_answer("large-chunks-without-last", SHORT, (reply(TE, body=b"61a80\r\n" + b"y" * 400_000 + b"\r\n"), CLOSE), keyed=STREAMED),
+    cut_answer("reset-in-a-large-closed-body", SHORT, (reply(body=b"y" * 400_000), RESET), keyed={"broken": True}),
     cut_answer("reset-in-a-length", SHORT, (reply("Content-Length: 10", body=b"half"), RESET)),
     cut_answer("reset-in-chunks", SHORT, (reply(TE, body=b"4\r\nhalf\r\n"), RESET)),
     cut_answer("reset-in-a-closed-body", SHORT + "; RFC 9112 §9.8", (reply(body=b"half"), RESET)),

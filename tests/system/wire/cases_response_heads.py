@@ -144,6 +144,8 @@ CASES = [
     kept("answer-authenticate-kept", 'WWW-Authenticate: Basic realm="x"', "WWW-Authenticate: Bearer"),
     kept("answer-cache-control-kept", "Cache-Control: no-store", "Expires: 0", "Pragma: no-cache"),
     kept("answer-location-kept", "Location: /x?y#z"),
+    answered("answer-partial", "RFC 9110 §15.3.7", sized_reply(b"ok", "Content-Range: bytes 0-1/9", status=b"HTTP/1.1 206 Partial"),
+             status=(206,), gives=("Content-Range: bytes 0-1/9",), body=b"ok", send=get("Range: bytes=0-1"), has=("Range: bytes=0-1",)),
     kept("answer-long-field", "X-Long: " + "v" * 8000, level=SHOULD),
     kept("answer-many-fields", *(f"X-{n}: {n}" for n in range(200)), level=SHOULD),
     kept("answer-date-kept", "Date: Tue, 15 Nov 1994 08:12:31 GMT", source="RFC 9110 §6.6.1; R79", level=STRICT, also=(Expect(),)),
