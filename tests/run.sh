@@ -44,6 +44,19 @@ install_postgresql() {
     install_missing postgresql-15
 }
 
+# nginx is a peer and a yardstick of the tests, which start it themselves: Debian's own service is not wanted. policy-rc.d is Debian's way
+# to say so while a package is being installed.
+install_nginx() {
+    [ -n "$(missing_of nginx-light)" ] && ! command -v nginx >/dev/null && [ ! -x /usr/sbin/nginx ] || return 0
+    local policy=/usr/sbin/policy-rc.d
+    if [ -e "$policy" ]; then install_missing nginx-light; return; fi
+    as_root sh -c "printf '#!/bin/sh\nexit 101\n' >$policy && chmod +x $policy"
+    local installed=0
+    install_missing nginx-light || installed=$?
+    as_root rm -f "$policy"
+    return "$installed"
+}
+
 # Other packagers' node brings npm along and conflicts with Debian's package, so the command decides, not the package.
 install_node() {
     if ! command -v node >/dev/null || ! command -v npm >/dev/null; then install_missing nodejs npm; fi
@@ -66,8 +79,9 @@ build() {
     cmake --build "build/$preset" -j "$(build_jobs)" </dev/null
 }
 
-install_missing "${build_packages[@]}" catch2 ccache curl ca-certificates python3 clang-format
+install_missing "${build_packages[@]}" catch2 ccache curl ca-certificates python3 clang-format openssl wrk nghttp2-client
 install_postgresql
+install_nginx
 install_node
 install_node_modules
 for preset in "${presets[@]}"; do build "$preset"; done

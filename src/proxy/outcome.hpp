@@ -40,7 +40,7 @@ inline constexpr std::array<std::string_view, 18> outcome_names{
 constexpr std::string_view name_of(Outcome outcome) { return outcome_names[static_cast<std::size_t>(outcome)]; }
 
 struct Report {
-    std::string_view route;  ///< of the configuration, which outlives the report; empty: no route
+    std::string_view route;   ///< of the configuration, which outlives the report; empty: no route
     std::string_view method;  ///< of the request head, like the path
     std::string_view path;    ///< without the query, which may hold secrets
     Outcome outcome = Outcome::rejected;

@@ -45,6 +45,7 @@ TEST_CASE("a live process is healthy, and ready only without reasons against it"
 
 TEST_CASE("metrics are Prometheus text with the names of the contract") {
     Listener listener;
+    listener.metrics.upstream("target");
     listener.metrics.request_done(listener.metrics.route("pay"), proxy::Outcome::replayed,
                                   std::chrono::milliseconds(3));
     listener.metrics.operation_done("claim", std::chrono::milliseconds(1));
