@@ -3,8 +3,10 @@
 #include <iostream>
 
 #include "app/command_line.hpp"
+#include "app/version.hpp"
 #include "config/explain.hpp"
 #include "config/load.hpp"
+#include "proxy/generation.hpp"
 #include "store/backend.hpp"
 
 namespace oncegate::app {
@@ -16,7 +18,15 @@ std::optional<config::Config> load_or_complain(const std::string& file) {
 }
 
 int run_check(const std::string& file) {
-    if (!load_or_complain(file)) return exit_bad_input;
+    auto config = load_or_complain(file);
+    if (!config) return exit_bad_input;
+    proxy::Metrics nobody_asks(version());
+    proxy::ProgramLog log(config->log);
+    const auto usable = proxy::Generation::make(std::move(*config), nobody_asks, log, nullptr);
+    if (usable.has_error()) {
+        std::cerr << file << ": " << usable.error() << '\n';
+        return exit_bad_input;
+    }
     std::cout << file << ": fine\n";
     return exit_fine;
 }

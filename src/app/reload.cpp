@@ -33,12 +33,18 @@ bool same(const config::Log& a, const config::Log& b) {
 }  // namespace
 
 std::string needs_restart(const config::Config& running, const config::Config& next) {
-    if (!same_listeners(running, next)) return "server.listeners (a bind)";
-    if (running.server.threads != next.server.threads) return "server.threads";
-    if (running.admin.bind != next.admin.bind) return "admin.bind";
-    if (!same(running.store, next.store)) return "store";
-    if (!same(running.log, next.log)) return "log";
-    return {};
+    std::string names;
+    const auto check = [&names](bool same_as_before, std::string_view name) {
+        if (same_as_before) return;
+        if (!names.empty()) names.append(", ");
+        names.append(name);
+    };
+    check(same_listeners(running, next), "server.listeners (a bind)");
+    check(running.server.threads == next.server.threads, "server.threads");
+    check(running.admin.bind == next.admin.bind, "admin.bind");
+    check(same(running.store, next.store), "store");
+    check(same(running.log, next.log), "log");
+    return names;
 }
 
 FileWatch::FileWatch(const config::Config& config) {

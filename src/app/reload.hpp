@@ -9,7 +9,7 @@
 
 namespace oncegate::app {
 
-/// The first setting that differs and takes effect at a start only ("server.threads"); empty when there is none.
+/// The settings that differ and take effect at a start only ("server.threads, store"); empty when there are none.
 std::string needs_restart(const config::Config& running, const config::Config& next);
 
 /// Notices when a certificate, key or CA file that a configuration names is replaced. A symbolic link that is pointed

@@ -32,6 +32,9 @@ int run_serve(const std::string& config_file) {
         Server server(config_file, std::move(*config));
         server.run();
         return exit_fine;
+    } catch (const UnusableFile& file) {
+        std::cerr << config_file << ": " << file.what() << '\n';
+        return exit_bad_input;
     } catch (const std::exception& failure) {
         std::cerr << "oncegate: " << failure.what() << '\n';
         return exit_could_not_run;

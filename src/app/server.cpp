@@ -8,10 +8,13 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
+#include <cstdlib>
+#include <set>
 #include <thread>
 
 #include "app/version.hpp"
 #include "config/load.hpp"
+#include "proxy/server_news.hpp"
 #include "proxy/trace.hpp"
 #include "store/batcher.hpp"
 
@@ -65,9 +68,10 @@ Server::Server(std::string file, config::Config config)
       log_names_(generation_->config().log.hash_key.empty() ? random_secret() : generation_->config().log.hash_key),
       shared_{in_flight_, metrics_,   access_log_,
               log_,       log_names_, std::string("oncegate-").append(proxy::random_hex(4))},
-      signals_(main_context_, SIGTERM, SIGINT, SIGHUP),
+      signals_(main_context_),
       admin_(metrics_, *this),
       admin_tasks_(main_context_.get_executor(), [](std::exception_ptr) {}) {
+    for (const int number : {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2}) signals_.add(number);
     open_store();
     make_workers();
     bind_all();
@@ -76,7 +80,7 @@ Server::Server(std::string file, config::Config config)
 
 std::shared_ptr<const proxy::Generation> Server::first_generation(config::Config config) {
     auto made = proxy::Generation::make(std::move(config), metrics_, log_, nullptr);
-    if (made.has_error()) throw CouldNotRun(made.error());
+    if (made.has_error()) throw UnusableFile(made.error());
     return std::move(*made);
 }
 
@@ -202,24 +206,37 @@ asio::awaitable<void> Server::handle_signals() {
     for (;;) {
         const auto [error, signal] = co_await signals_.async_wait(asio::as_tuple(asio::use_awaitable));
         if (error) co_return;
-        if (signal != SIGHUP) break;
-        reload();
+        if (signal == SIGUSR2) continue;  // other proxies' word for an upgrade of the program: not spoken here
+        if (signal == SIGUSR1 || signal == SIGHUP) {
+            reopen_log();
+            if (signal == SIGHUP) reload();
+            continue;
+        }
+        if (shared_.draining) {  // asked twice: at once
+            access_log_.flush();
+            std::_Exit(EXIT_FAILURE);
+        }
+        admin_tasks_.spawn(drain());
     }
-    co_await drain();
+}
+
+void Server::reopen_log() {
+    if (!access_log_.reopen()) log_.error("log.file could not be opened anew; the old one goes on");
 }
 
 std::shared_ptr<const config::Config> Server::config() const { return {generation_, &generation_->config()}; }
 
 void Server::reload() {
     auto loaded = config::load_file(file_, config::process_environment());
-    if (loaded.config) return put_in_force(std::move(*loaded.config));
+    if (loaded.config) return put_in_force(std::move(*loaded.config), "the configuration was reloaded");
     for (const auto& error : loaded.errors) log_.error(error.text());
     log_.error("the configuration was not reloaded; the running one goes on");
     metrics_.reloaded(proxy::Metrics::Reload::refused);
 }
 
-void Server::put_in_force(config::Config next) {
-    std::string trouble = needs_restart(generation_->config(), next);
+void Server::put_in_force(config::Config next, std::string_view what) {
+    const auto before = generation_;
+    std::string trouble = needs_restart(before->config(), next);
     if (!trouble.empty()) trouble.append(" changed, which takes effect at a start only");
     FileWatch files(next);  // before the files are read: a change in between is then seen
     if (trouble.empty()) {
@@ -237,14 +254,42 @@ void Server::put_in_force(config::Config next) {
     for (auto& thread : threads_) thread.adopt(generation_);
     files_ = std::move(files);
     check_health();
-    log_.info("the configuration was reloaded");
+    forget_servers_of(before->config());
+    log_.info(what);
     metrics_.reloaded(proxy::Metrics::Reload::taken);
 }
 
 void Server::check_health() {
-    if (checks_) admin_tasks_.spawn(end_checks(std::move(checks_)));
-    checks_ = std::make_unique<async::TaskSet>(main_context_.get_executor(), [](std::exception_ptr) {});
-    for (auto& check : generation_->health_checks()) checks_->spawn(net::check_health(std::move(check)));
+    auto before = std::exchange(checks_, {});
+    for (auto& options : generation_->health_checks()) {
+        const auto same = std::find_if(before.begin(), before.end(), [&](const Check& check) {
+            return check.task && check.health == options.health && check.tls == options.tls;
+        });
+        if (same != before.end()) {
+            checks_.push_back(std::move(*same));
+            continue;
+        }
+        auto task = std::make_unique<async::TaskSet>(main_context_.get_executor(), [](std::exception_ptr) {});
+        auto& check = checks_.emplace_back(Check{options.health, options.tls, std::move(task)});
+        check.task->spawn(net::check_health(std::move(options)));
+    }
+    for (auto& check : before) {
+        if (check.task) admin_tasks_.spawn(end_checks(std::move(check.task)));
+    }
+}
+
+void Server::forget_servers_of(const config::Config& before) {
+    const auto names = [](const config::Config& config) {
+        std::set<std::pair<std::string, std::string>> all;
+        for (const auto& upstream : config.upstreams) {
+            for (const auto& server : upstream.servers) all.emplace(upstream.name, proxy::server_name(server));
+        }
+        return all;
+    };
+    const auto now = names(generation_->config());
+    for (const auto& [upstream, server] : names(before)) {
+        if (!now.contains({upstream, server})) metrics_.forget_server(upstream, server);
+    }
 }
 
 asio::awaitable<void> Server::end_checks(std::unique_ptr<async::TaskSet> ending) {
@@ -262,7 +307,7 @@ asio::awaitable<void> Server::watch_files() {
     while (co_await paused(timer, file_watch)) {
         // A certificate and its key are replaced one after the other: what does not fit is tried again at the next
         // change.
-        if (files_.changed()) put_in_force(generation_->config());
+        if (files_.changed()) put_in_force(generation_->config(), "certificates were taken anew: their files changed");
     }
 }
 

@@ -21,6 +21,12 @@
 
 namespace oncegate::app {
 
+/// Exit code 1: a file that the configuration names cannot be used (a certificate, a key).
+class UnusableFile : public std::runtime_error {
+ public:
+    using std::runtime_error::runtime_error;
+};
+
 /// Exit code 2: a port is taken, or the store that is required cannot be reached.
 class CouldNotRun : public std::runtime_error {
  public:
@@ -29,12 +35,13 @@ class CouldNotRun : public std::runtime_error {
 
 class Server final : public admin::Status {
  public:
-    /// Opens the store and binds every listener; throws CouldNotRun. `file` is where `config` came from, for reloads.
+    /// Opens the store and binds every listener; throws CouldNotRun or UnusableFile. `file` is where `config` came
+    /// from, for reloads.
     Server(std::string file, config::Config config);
     ~Server() override;
 
-    /// Serves until SIGTERM or SIGINT, then drains; SIGHUP reloads. On the calling thread, which also runs the admin
-    /// listener.
+    /// Serves until SIGTERM, SIGINT or SIGQUIT, then drains; the same again ends it at once. SIGHUP reloads and opens
+    /// the access log anew, SIGUSR1 does only the latter. On the calling thread, which also runs the admin listener.
     void run();
 
     std::vector<std::string> reasons_not_ready() const override;
@@ -58,11 +65,14 @@ class Server final : public admin::Status {
 
     /// Loads the file anew; what is wrong with it is logged, and the running configuration goes on.
     void reload();
-    /// Puts `next` in force on every thread, or says why not.
-    void put_in_force(config::Config next);
+    /// Puts `next` in force on every thread, or says why not; `what` was reloaded then.
+    void put_in_force(config::Config next, std::string_view what);
+    void forget_servers_of(const config::Config& before);
+    void reopen_log();
     /// Takes certificates and keys anew when their files change.
     boost::asio::awaitable<void> watch_files();
-    /// Begins the active health checks of the configuration in force; those of the one before end.
+    /// Begins the active health checks of the configuration in force. Those of upstreams that did not change go on,
+    /// others end.
     void check_health();
     boost::asio::awaitable<void> end_checks(std::unique_ptr<async::TaskSet> ending);
     /// Hands the access log's lines on, a few times a second.
@@ -89,7 +99,12 @@ class Server final : public admin::Status {
     admin::AdminServer admin_;
     std::unique_ptr<net::Listener> admin_listener_;
     async::TaskSet admin_tasks_;
-    std::unique_ptr<async::TaskSet> checks_;
+    struct Check {
+        std::shared_ptr<net::UpstreamHealth> health;
+        std::shared_ptr<const net::TlsClient> tls;
+        std::unique_ptr<async::TaskSet> task;
+    };
+    std::vector<Check> checks_;
 
     mutable std::mutex store_trouble_mutex_;
     std::string store_trouble_ = "the store has not been asked yet";

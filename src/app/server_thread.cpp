@@ -74,7 +74,8 @@ asio::awaitable<void> ServerThread::wind_down(std::chrono::milliseconds limit) {
     co_await wait_for_tasks(limit);
     if (worker_->tasks.size() > 0) {
         shared_.log.warning(
-            "the drain time is over with requests under way: their outcomes become unknown when their leases pass");
+            "the drain time is over: what is under way is cut off; keyed requests that were forwarded become unknown "
+            "when their leases pass");
         // Every frame must be gone before the worker that it refers to.
         worker_->tasks.cancel_all();
         co_await worker_->tasks.wait_empty();

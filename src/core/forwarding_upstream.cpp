@@ -30,8 +30,8 @@ std::string origin_target(const RequestHead& head) {
 /// One hop fewer (RFC 9110 §7.6.2); anything but a positive number is passed on as it is.
 std::string fewer_hops(std::string_view value) {
     constexpr std::size_t digits_max = 9;  // keeps the number within its type
-    if (value.empty() || value.size() > digits_max || !std::all_of(value.begin(), value.end(), is_digit))
-        return std::string(value);
+    if (value.empty() || !std::all_of(value.begin(), value.end(), is_digit)) return std::string(value);
+    if (value.size() > digits_max) return std::string(digits_max, '9');  // the most that is supported here
     std::uint32_t hops = 0;
     for (const char c : value) hops = hops * 10 + static_cast<std::uint32_t>(c - '0');
     return std::to_string(hops == 0 ? 0 : hops - 1);
@@ -95,7 +95,11 @@ class UpstreamFields {
         out_.add("X-Forwarded-For", text);
         if (!keeps_proto_.value_or(false)) out_.add("X-Forwarded-Proto", peer_.scheme);
         if (!keeps_host_.value_or(false) && !asked_host_.empty()) out_.add("X-Forwarded-Host", asked_host_);
-        forwarded_.start(text, received_.fields, FieldId::forwarded);
+        // What is malformed tells nobody anything, and an unclosed quote in it would swallow our own element.
+        text.clear();
+        if (forwarded_.lines > 0 && parse_forwarded(received_.fields)) {
+            forwarded_.start(text, received_.fields, FieldId::forwarded);
+        }
         append_forwarded(text, peer_.address, asked_host_, peer_.scheme);
         out_.add("Forwarded", text);
         add_upgrade();
@@ -164,7 +168,8 @@ std::size_t via_element_end(std::string_view value) {
         if (c == ')' && depth > 0) --depth;
         if (c == ',' && depth == 0) return i;
     }
-    return value.size();
+    // A comment that is never closed must not hide the elements behind it.
+    return depth == 0 ? value.size() : std::min(value.size(), value.find(','));
 }
 
 /// received-by of `received-protocol RWS received-by [ RWS comment ]`.

@@ -1,6 +1,7 @@
 #include "core/scope.hpp"
 
 #include "core/head_rules.hpp"
+#include "core/host_rules.hpp"
 #include "core/route_table.hpp"
 
 namespace oncegate::core {
@@ -10,14 +11,6 @@ namespace {
 /// Names the layout of what is hashed; a change of layout must change it, or old records would be found by new rules.
 constexpr std::string_view identity_version = "oncegate record id 1";
 
-std::string host_without_port(const RequestHead& head) {
-    std::string host = to_lower(effective_host(head));
-    const auto bracket = host.rfind(']');
-    const auto colon = host.rfind(':');
-    if (colon != std::string::npos && (bracket == std::string::npos || colon > bracket)) host.resize(colon);
-    return host;
-}
-
 /// Nothing when the request lacks the part. An empty field counts as absent: it would be one scope for all careless
 /// clients (R37).
 std::optional<std::string> value_of(const ScopePart& part, const ScopeSource& source) {
@@ -25,7 +18,8 @@ std::optional<std::string> value_of(const ScopePart& part, const ScopeSource& so
         case ScopePart::Kind::route: return std::string(source.route);
         case ScopePart::Kind::method: return source.head.method;
         case ScopePart::Kind::host: {
-            auto host = host_without_port(source.head);
+            // As routes are matched: what is one host for them is one scope.
+            auto host = to_lower(host_of(effective_host(source.head)));
             if (host.empty()) return std::nullopt;
             return host;
         }

@@ -172,11 +172,32 @@ spdlog::sink_ptr open_sink(const std::string& file) {
 
 }  // namespace
 
+namespace {
+
+/// They come with their ends: the sink adds none.
+std::unique_ptr<spdlog::formatter> lines_as_they_are() {
+    return std::make_unique<spdlog::pattern_formatter>("%v", spdlog::pattern_time_type::utc, std::string());
+}
+
+}  // namespace
+
 AccessLog::AccessLog(const config::Log& options)
-    : format_(options.format), sink_(new Sink{spdlog::logger("access", open_sink(options.file))}) {
-    // Lines come with their ends: the sink adds none.
-    sink_->logger.set_formatter(
-        std::make_unique<spdlog::pattern_formatter>("%v", spdlog::pattern_time_type::utc, std::string()));
+    : format_(options.format), file_(options.file), sink_(new Sink{spdlog::logger("access", open_sink(options.file))}) {
+    sink_->logger.set_formatter(lines_as_they_are());
+}
+
+bool AccessLog::reopen() {
+    if (file_.empty()) return true;
+    try {
+        auto opened = open_sink(file_);
+        const std::lock_guard lock(sink_->mutex);
+        sink_->hand_on();
+        sink_->logger.sinks().assign(1, std::move(opened));
+        sink_->logger.set_formatter(lines_as_they_are());
+        return true;
+    } catch (const std::runtime_error&) {
+        return false;
+    }
 }
 
 AccessLog::~AccessLog() { flush(); }

@@ -26,9 +26,13 @@ class AccessLog {
     void write(const Report& report);
     void flush();
 
+    /// Opens the file anew, for whoever moved it away (log rotation). False when it cannot be: the old one goes on.
+    bool reopen();
+
  private:
     struct Sink;
     config::Log::Format format_;
+    std::string file_;
     std::unique_ptr<Sink> sink_;
 };
 

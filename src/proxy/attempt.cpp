@@ -23,7 +23,7 @@ asio::awaitable<bool> Attempt::connect() {
     if (connection_) co_return true;
     auto made = co_await request_.pool().take();
     if (made.has_error()) {
-        request_.note_upstream_failure(made.error().text);
+        request_.note_upstream_failure(Metrics::Failure::connect, made.error().text);
         co_return false;
     }
     connection_.emplace(std::move(*made));
@@ -56,7 +56,8 @@ asio::awaitable<Reached<core::ResponseHead>> Attempt::forward(core::RequestHead 
 
     const auto broken = co_await send(head, framing, body);
     if (broken && bytes_sent() == 0) {
-        note_no_answer(*connection_, net::NoHead::Kind::broken);
+        const net::NoHead why{net::NoHead::Kind::broken, false, {}};
+        note_no_answer(request_, *connection_, why);
         co_return failure(Failure::Cause::broken);
     }
     auto response = co_await read_head(head.method);
@@ -64,7 +65,7 @@ asio::awaitable<Reached<core::ResponseHead>> Attempt::forward(core::RequestHead 
         if (broken) reusable_ = false;
         co_return std::move(*response);
     }
-    note_no_answer(*connection_, response.error().kind);
+    note_no_answer(request_, *connection_, response.error());
     co_await end();
     const bool late = response.error().kind == net::NoHead::Kind::timed_out;
     co_return failure(late ? Failure::Cause::timeout : Failure::Cause::broken);
@@ -75,9 +76,8 @@ asio::awaitable<net::HeadOr<core::ResponseHead>> Attempt::read_head(std::string_
     auto head = co_await read_final_head(request_.client, connection);
     if (head.has_error()) co_return head;
     const auto framing = core::response_framing(method, *head);
-    if (head->status == 101 || framing.has_error()) {  // 101: never asked for
-        co_return net::NoHead{net::NoHead::Kind::malformed, true, {}};
-    }
+    if (head->status == 101) co_return net::NoHead{net::NoHead::Kind::malformed, true, {}};  // never asked for
+    if (framing.has_error()) co_return net::NoHead{net::NoHead::Kind::malformed, true, framing.error()};
     connection_->answered();
     response_framing_ = *framing;
     reusable_ = connection_stays(*head, *framing);
@@ -89,6 +89,7 @@ asio::awaitable<net::HeadOr<core::ResponseHead>> Attempt::read_head(std::string_
 asio::awaitable<Reached<std::string_view>> Attempt::next_piece() {
     const auto piece = co_await body_->next();
     if (piece.has_value()) co_return *piece;
+    note_cut_off(request_, connection_->server().authority, piece.error().kind);
     const bool late = piece.error().kind == net::BodyFault::Kind::timed_out;
     co_return failure(late ? Failure::Cause::timeout : Failure::Cause::broken);
 }

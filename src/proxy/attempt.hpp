@@ -33,6 +33,8 @@ class Attempt {
     /// The response's body, once forward() has given its head.
     net::BodyReader& body() { return *body_; }
     core::Framing response_framing() const { return response_framing_; }
+    /// Which server answered, for the operator.
+    std::string_view server() const { return connection_->server().authority; }
 
     /// The next piece of the response's body: empty at the end.
     boost::asio::awaitable<Reached<std::string_view>> next_piece();

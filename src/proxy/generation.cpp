@@ -33,18 +33,19 @@ net::TlsServerOptions tls_options(const config::ListenerTls& tls) {
 }
 
 /// What the files hold now, one after the other. An unreadable one counts as empty: loading it says what is wrong.
-core::Digest digest_of_files(const config::ListenerTls& tls) {
+core::Digest digest_of(const std::vector<std::string>& paths) {
     core::Sha256 digest;
-    const auto add = [&digest](const std::string& path) {
+    for (const auto& path : paths) {
         std::ifstream file(path, std::ios::binary);
         digest.update_prefixed(std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()});
-    };
-    for (const auto& [certificate, key] : tls.certificates) {
-        add(certificate);
-        add(key);
     }
-    if (!tls.client_ca.empty()) add(tls.client_ca);
     return digest.finish();
+}
+
+core::Digest digest_of_files(const config::ListenerTls& tls) {
+    std::vector<std::string> paths{tls.client_ca};
+    for (const auto& [certificate, key] : tls.certificates) paths.insert(paths.end(), {certificate, key});
+    return digest_of(paths);
 }
 
 bool has_https(const config::Upstream& upstream) {
@@ -111,18 +112,31 @@ std::string Generation::read_listener_files(const config::Listener& listener, co
     return {};
 }
 
+/// Kept connections and sessions live with the object, too.
+std::string Generation::read_upstream_files(const config::Upstream& upstream, const Generation* before) {
+    auto& made = upstreams_.emplace_back();
+    if (!has_https(upstream)) return {};
+    const auto& [ca, server_name, certificate, private_key, verify] = upstream.tls;
+    made.files = digest_of({ca, certificate, private_key});
+    const auto earlier = before == nullptr ? std::nullopt : same_upstream(before->config_, upstream);
+    if (earlier && before->upstreams_[*earlier].files == made.files) {
+        made.tls = before->upstreams_[*earlier].tls;
+        return {};
+    }
+    auto tls = net::TlsClient::load(net::TlsClientOptions{ca, certificate, private_key, verify});
+    if (tls.has_error()) return std::string("upstream ").append(upstream.name).append(": ").append(tls.error());
+    made.tls = std::move(*tls);
+    return {};
+}
+
 std::string Generation::read_files(const Generation* before) {
     for (const auto& listener : config_.server.listeners) {
         auto trouble = read_listener_files(listener, before);
         if (!trouble.empty()) return trouble;
     }
     for (const auto& upstream : config_.upstreams) {
-        upstreams_.emplace_back();
-        if (!has_https(upstream)) continue;
-        const auto& [ca, server_name, certificate, private_key, verify] = upstream.tls;
-        auto tls = net::TlsClient::load(net::TlsClientOptions{ca, certificate, private_key, verify});
-        if (tls.has_error()) return std::string("upstream ").append(upstream.name).append(": ").append(tls.error());
-        upstreams_.back().tls = std::move(*tls);
+        auto trouble = read_upstream_files(upstream, before);
+        if (!trouble.empty()) return trouble;
     }
     return {};
 }
@@ -184,14 +198,13 @@ LocalGeneration::LocalGeneration(std::shared_ptr<const Generation> generation,
     : generation_(std::move(generation)) {
     const auto& upstreams = config().upstreams;
     for (std::size_t i = 0; i < upstreams.size(); ++i) {
-        // The files that https rests on may have changed although the settings did not: then the pool is made anew.
-        const auto earlier = before == nullptr || shared().upstream(i).tls
-                                 ? std::nullopt
-                                 : same_upstream(before->config(), upstreams[i]);
+        const auto earlier = before == nullptr ? std::nullopt : same_upstream(before->config(), upstreams[i]);
+        // The files that https rests on may have changed although the settings did not.
+        const bool kept = earlier && before->shared().upstream(*earlier).tls == shared().upstream(i).tls;
         pools_.push_back(
-            earlier ? before->pools_[*earlier]
-                    : std::make_shared<net::UpstreamPool>(
-                          executor, pool_options(upstreams[i], shared().upstream(i), place, open_connections)));
+            kept ? before->pools_[*earlier]
+                 : std::make_shared<net::UpstreamPool>(
+                       executor, pool_options(upstreams[i], shared().upstream(i), place, open_connections)));
     }
 }
 

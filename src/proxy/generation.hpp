@@ -26,6 +26,7 @@ class Generation {
     struct Upstream {
         Metrics::Upstream* counts = nullptr;        ///< never null
         std::shared_ptr<const net::TlsClient> tls;  ///< null: no server is https
+        core::Digest files{};                       ///< of what its TLS files hold
         std::shared_ptr<net::UpstreamHealth> health;
     };
 
@@ -52,6 +53,7 @@ class Generation {
 
     std::string read_files(const Generation* before);
     std::string read_listener_files(const config::Listener& listener, const Generation* before);
+    std::string read_upstream_files(const config::Upstream& upstream, const Generation* before);
     void prepare(Metrics& metrics, ProgramLog& log, const Generation* before);
 
     config::Config config_;

@@ -50,6 +50,7 @@ class Metrics::Upstream {
  public:
     std::string name;
     Histogram* durations = nullptr;
+    std::array<Counter*, 4> failures{};
 };
 
 struct Metrics::Families {
@@ -104,6 +105,14 @@ struct Metrics::Families {
     Counter& reaped =
         BuildCounter().Name("oncegate_reaped_total").Help("Expired records removed").Register(registry).Add({});
 
+    Family<Counter>& upstream_failures = BuildCounter()
+                                             .Name("oncegate_upstream_failures_total")
+                                             .Help("Connects, requests and answers that failed at an upstream")
+                                             .Register(registry);
+    Family<Counter>& entrance_failures = BuildCounter()
+                                             .Name("oncegate_entrance_failures_total")
+                                             .Help("Client connections without a sound TLS handshake or PROXY header")
+                                             .Register(registry);
     Family<Gauge>& server_use = BuildGauge()
                                     .Name("oncegate_upstream_server_up")
                                     .Help("1: requests go to this server, 0: it is down or ejected")
@@ -120,6 +129,9 @@ struct Metrics::Families {
     std::array<Histogram*, operation_names.size()> operations{};
     std::array<Counter*, 4> faults{};
     std::array<Counter*, 2> reload_results{};
+    std::array<Counter*, 2> entrances{};
+    std::mutex server_gauges;  ///< guards the map
+    std::map<std::pair<std::string, std::string>, Gauge*> servers;
 
     void prepare(Route& route, const std::string& name) {
         route.name = name;
@@ -134,6 +146,7 @@ struct Metrics::Families {
 Metrics::Metrics(std::string_view version) : families_(std::make_unique<Families>()) {
     auto& f = *families_;
     f.prepare(f.unmatched, "");
+    f.entrances = {&f.entrance_failures.Add({{"kind", "tls"}}), &f.entrance_failures.Add({{"kind", "proxy_header"}})};
     f.reload_results = {&f.reloads.Add({{"result", "taken"}}), &f.reloads.Add({{"result", "refused"}})};
     for (std::size_t i = 0; i < operation_names.size(); ++i) {
         f.operations[i] = &f.store_durations.Add({{"operation", operation_names[i]}}, seconds_buckets);
@@ -162,6 +175,10 @@ Metrics::Upstream& Metrics::upstream(const std::string& name) {
     const auto [entry, is_new] = families_->upstreams.try_emplace(name);
     if (is_new) {
         entry->second.name = name;
+        constexpr std::array<const char*, 4> kinds{"connect", "broken", "timeout", "malformed"};
+        for (std::size_t i = 0; i < kinds.size(); ++i) {
+            entry->second.failures[i] = &families_->upstream_failures.Add({{"upstream", name}, {"kind", kinds[i]}});
+        }
         entry->second.durations = &families_->upstream_durations.Add({{"upstream", name}}, seconds_buckets);
     }
     return entry->second;
@@ -198,8 +215,23 @@ void Metrics::takeover(Route& route) { route.takeovers->Increment(); }
 void Metrics::stale_completion(Route& route) { route.stale_completions->Increment(); }
 
 void Metrics::server_use(const std::string& upstream, const std::string& server, ServerUse use) {
-    families_->server_use.Add({{"upstream", upstream}, {"server", server}}).Set(use == ServerUse::used ? 1 : 0);
+    const std::lock_guard lock(families_->server_gauges);
+    auto*& gauge = families_->servers[{upstream, server}];
+    if (gauge == nullptr) gauge = &families_->server_use.Add({{"upstream", upstream}, {"server", server}});
+    gauge->Set(use == ServerUse::used ? 1 : 0);
 }
+
+void Metrics::forget_server(const std::string& upstream, const std::string& server) {
+    const std::lock_guard lock(families_->server_gauges);
+    const auto known = families_->servers.extract({upstream, server});
+    if (known) families_->server_use.Remove(known.mapped());
+}
+
+void Metrics::upstream_failed(Upstream& upstream, Failure kind) {
+    upstream.failures[static_cast<std::size_t>(kind)]->Increment();
+}
+
+void Metrics::entrance_failed(Entrance what) { families_->entrances[static_cast<std::size_t>(what)]->Increment(); }
 
 void Metrics::reloaded(Reload result) { families_->reload_results[static_cast<std::size_t>(result)]->Increment(); }
 

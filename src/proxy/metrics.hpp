@@ -39,9 +39,19 @@ class Metrics final : public store::StoreObserver {
     static void stale_completion(Route& route);
     void reaped(std::size_t records);
 
+    /// What an upstream did wrong, or what kept a connection to it from coming about.
+    enum class Failure : std::uint8_t { connect, broken, timeout, malformed };
+    static void upstream_failed(Upstream& upstream, Failure kind);
+
+    /// What a connection must bring before HTTP, and did not.
+    enum class Entrance : std::uint8_t { tls, proxy_header };
+    void entrance_failed(Entrance what);
+
     enum class ServerUse : std::uint8_t { left_out, used };
     /// Whether requests go to this server of an upstream.
     void server_use(const std::string& upstream, const std::string& server, ServerUse use);
+    /// The server is in no configuration any more.
+    void forget_server(const std::string& upstream, const std::string& server);
 
     enum class Reload : std::uint8_t { taken, refused };
     /// A configuration was loaded anew, or could not be.

@@ -93,12 +93,14 @@ asio::awaitable<net::HeadOr<core::ResponseHead>> Passage::ask(const core::Reques
 asio::awaitable<Passage::End> Passage::run(Repeat repeat) {
     const auto head = addressed_to(request_.upstream_head(upgrade_), upstream_.server());
     const auto response = co_await ask(head);
-    if (response.has_error()) co_return co_await without_head(response.error().kind, repeat);
+    if (response.has_error()) co_return co_await without_head(response.error(), repeat);
     const bool switches = response->status == 101;
     const bool as_asked = upgrade_ == core::Upgrade::keep && core::switches_as_asked(head, *response);
     const auto framing = core::response_framing(head.method, *response);
     if (framing.has_error() || (switches && !as_asked)) {
-        co_return co_await without_head(NoHead::Kind::malformed, Repeat::forbidden);
+        NoHead why{NoHead::Kind::malformed, true, {}};
+        if (framing.has_error()) why.fault = framing.error();
+        co_return co_await without_head(why, Repeat::forbidden);
     }
     upstream_.answered();
     request_.note_upstream_answer();
@@ -114,7 +116,7 @@ asio::awaitable<Passage::End> Passage::run(Repeat repeat) {
 asio::awaitable<void> Passage::pass_down(const core::ResponseHead& received, core::Framing framing) {
     close_if_unread();
     net::BodyReader body(upstream_.connection(), framing, request_.server().timeouts.body_idle);
-    auto down = down_of(request_, received, framing);
+    auto down = down_of(request_, received, framing, upstream_.server().authority);
     const auto pending = pending_on(upstream_.connection());
     const bool whole = co_await stream_down(request_, body, std::move(down), received.fields, pending);
     auto uploaded = sent_;
@@ -138,18 +140,17 @@ void Passage::close_if_unread() {
     if (upload_ && (!upload_->done() || !request_.client.body().finished())) request_.client.close_after();
 }
 
-asio::awaitable<Passage::End> Passage::without_head(NoHead::Kind why, Repeat repeat) {
+asio::awaitable<Passage::End> Passage::without_head(const NoHead& why, Repeat repeat) {
     const auto uploaded = co_await join();
     close_if_unread();
     if (auto problem = incomplete(uploaded)) {
         co_await request_.refuse(std::move(*problem), Outcome::rejected);
         co_return End::over;
     }
-    note_no_answer(upstream_, why);
-    const bool begun = why == NoHead::Kind::malformed || request_.client.interim_sent();
+    note_no_answer(request_, upstream_, why);
+    const bool begun = why.kind == NoHead::Kind::malformed || request_.client.interim_sent();
     if (repeat == Repeat::allowed && !begun) co_return End::no_answer;
-    request_.note_upstream_failure(core::title(kind_of(why)));
-    co_await request_.refuse(problem_of(kind_of(why)), outcome_of(kind_of(why)));
+    co_await request_.refuse(problem_of(kind_of(why.kind)), outcome_of(kind_of(why.kind)));
     co_return End::over;
 }
 

@@ -33,7 +33,7 @@ class Passage {
     boost::asio::awaitable<net::HeadOr<core::ResponseHead>> ask(const core::RequestHead& head);
     bool is_at_hand(core::Framing framing);
     void close_if_unread();
-    boost::asio::awaitable<End> without_head(net::NoHead::Kind why, Repeat repeat);
+    boost::asio::awaitable<End> without_head(const net::NoHead& why, Repeat repeat);
     boost::asio::awaitable<void> pass_down(const core::ResponseHead& received, core::Framing framing);
     boost::asio::awaitable<void> switch_protocols(const core::ResponseHead& received);
 

@@ -176,7 +176,6 @@ asio::awaitable<void> Recording::broken_off(Failure failure) {
     const core::UpstreamOutcome outcome = failure;
     const auto verdict = core::classify(policy_, outcome, held_.hold.attempt);
     const auto kind = problem_of(failure);
-    request_.note_upstream_failure(core::title(kind));
     request_.report.outcome = outcome_of(kind);
     if (verdict == Verdict::complete_failure) {
         const auto recorded = co_await record_failure(kind);

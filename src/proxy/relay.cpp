@@ -46,7 +46,7 @@ asio::awaitable<void> relay(Request& request) {
         if (!upstream) {
             auto made = co_await request.pool().take();
             if (made.has_error()) {
-                request.note_upstream_failure(made.error().text);
+                request.note_upstream_failure(Metrics::Failure::connect, made.error().text);
                 co_return co_await refuse(request, ProblemKind::upstream_unreachable);
             }
             upstream.emplace(std::move(*made));
@@ -90,7 +90,7 @@ asio::awaitable<void> relay_by(Request& request, Attempt& attempt, const net::Bo
         co_return co_await refuse(request, failure.bytes_sent == 0 ? ProblemKind::upstream_unreachable : broken);
     }
     request.report.outcome = Outcome::passthrough;
-    auto down = down_of(request, *answer, attempt.response_framing());
+    auto down = down_of(request, *answer, attempt.response_framing(), attempt.server());
     down.head.fields.add("Idempotency-Recorded", "false");
     const bool whole =
         co_await stream_down(request, attempt.body(), std::move(down), answer->fields, Pending::something);

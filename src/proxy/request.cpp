@@ -39,7 +39,8 @@ boost::asio::awaitable<void> Request::refuse(core::Problem problem, Outcome outc
     co_await client.refuse(problem, policy_page());
 }
 
-void Request::note_upstream_failure(std::string_view what) const {
+void Request::note_upstream_failure(Metrics::Failure kind, std::string_view what) const {
+    Metrics::upstream_failed(*generation.shared().upstream(route.upstream).counts, kind);
     worker.shared.log.limited("upstream " + upstream().name, what);
 }
 

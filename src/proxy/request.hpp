@@ -39,8 +39,8 @@ struct Request {
     /// Answers with a problem and notes what became of the request.
     boost::asio::awaitable<void> refuse(core::Problem problem, Outcome outcome);
 
-    /// Tells the operator, not the client, what went wrong with the upstream.
-    void note_upstream_failure(std::string_view what) const;
+    /// Tells the operator, not the client, what went wrong with the upstream, and counts it. `what` names the server.
+    void note_upstream_failure(Metrics::Failure kind, std::string_view what) const;
 
     /// The head that goes to the upstream: hop-by-hop fields gone, forwarding fields and trace context added, then the
     /// route's edits made. Host is missing where it is the server's own (addressed_to()).

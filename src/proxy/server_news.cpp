@@ -4,10 +4,6 @@ namespace oncegate::proxy {
 
 namespace {
 
-std::string name_of(const config::UpstreamServer& server) {
-    return server.unix_path.empty() ? server.authority : std::string("unix:").append(server.unix_path);
-}
-
 std::string_view verb_of(net::ServerChange change) {
     switch (change) {
         case net::ServerChange::went_down: return " is down";
@@ -24,10 +20,14 @@ bool is_good(net::ServerChange change) {
 
 }  // namespace
 
+std::string server_name(const config::UpstreamServer& server) {
+    return server.unix_path.empty() ? server.authority : std::string("unix:").append(server.unix_path);
+}
+
 ServerNews::ServerNews(const config::Upstream& upstream, Metrics& metrics, ProgramLog& log)
     : upstream_(upstream.name), metrics_(metrics), log_(log) {
     for (const auto& server : upstream.servers) {
-        servers_.push_back(name_of(server));
+        servers_.push_back(server_name(server));
         metrics_.server_use(upstream_, servers_.back(), Metrics::ServerUse::used);
     }
 }

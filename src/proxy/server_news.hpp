@@ -12,6 +12,9 @@
 
 namespace oncegate::proxy {
 
+/// A server as log and metrics call it: "payments:9000", "unix:/run/app.sock".
+std::string server_name(const config::UpstreamServer& server);
+
 /// From any thread, one call at a time. Log and metrics must outlive it.
 class ServerNews final : public net::HealthObserver {
  public:

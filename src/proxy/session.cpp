@@ -4,6 +4,7 @@
 #include "core/head_rules.hpp"
 #include "net/proxy_header.hpp"
 #include "net/staged_close.hpp"
+#include "net/tls_fault.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/final_recipient.hpp"
 #include "proxy/relay.hpp"
@@ -21,13 +22,16 @@ namespace {
 constexpr std::size_t lingering_bytes_max = 1U << 20;
 constexpr std::chrono::milliseconds lingering_time{2'000};
 constexpr std::chrono::milliseconds first_head_grace{500};
-constexpr std::size_t handshakes_to_refuse_max = 64;
+constexpr std::size_t refusals_max = 64;
 
 /// Counts something of the shared state for as long as it lives.
 class Counted {
  public:
     explicit Counted(std::atomic<std::size_t>& count) : count_(count), number_(count.fetch_add(1) + 1) {}
-    ~Counted() { count_.fetch_sub(1); }
+    ~Counted() { end(); }
+    void end() {
+        if (std::exchange(counts_, false)) count_.fetch_sub(1);
+    }
     Counted(const Counted&) = delete;
     Counted& operator=(const Counted&) = delete;
     std::size_t number() const { return number_; }
@@ -35,6 +39,7 @@ class Counted {
  private:
     std::atomic<std::size_t>& count_;
     std::size_t number_;
+    bool counts_ = true;
 };
 
 core::Problem problem_of(ProblemKind kind, std::string detail = {}, std::optional<int> status = std::nullopt) {
@@ -76,18 +81,25 @@ Session::Session(Worker& worker, std::unique_ptr<net::Stream> stream, std::size_
       counts_(&worker.shared.metrics.unmatched()) {}
 
 bool Session::idle() {
+    const bool new_here = std::chrono::steady_clock::now() - opened_ <= first_head_grace;
+    if (entering_ != nullptr) return !new_here;
     if (!idle_ || !connection_.buffered().empty() || !connection_.stream().is_quiet()) return false;
     const bool served_before = began_ != std::chrono::steady_clock::time_point();
-    return served_before || std::chrono::steady_clock::now() - opened_ > first_head_grace;
+    return served_before || !new_here;
 }
 
 void Session::close_idle() {
-    if (idle()) connection_.stream().cancel();
+    if (!idle()) return;
+    auto& stream = entering_ != nullptr ? *entering_ : connection_.stream();
+    stream.cancel();
 }
 
 asio::awaitable<void> Session::run() {
-    const Counted open(worker_.shared.connections);
-    if (open.number() > server().limits.connections) co_return co_await turn_away(open.number());
+    Counted admitted(worker_.shared.connections);
+    if (admitted.number() > server().limits.connections) {
+        admitted.end();  // who is turned away takes nobody's place
+        co_return co_await turn_away();
+    }
     worker_.shared.metrics.client_connections(+1);
     const auto entered = co_await enter();
     if (entered == Entered::yes) co_await serve_requests();
@@ -105,17 +117,38 @@ asio::awaitable<void> Session::run() {
 asio::awaitable<Session::Entered> Session::enter() {
     const auto& listener = server().listeners[listener_];
     const auto limit = server().timeouts.head;
+    entering_ = &connection_.stream();
     if (listener.proxy_protocol) {
         connection_.stream().deadline(limit);
         const auto fault = co_await net::read_proxy_header(connection_.stream());
-        if (fault) co_return Entered::no;
+        if (fault) {
+            entering_ = nullptr;
+            note_no_entrance(Metrics::Entrance::proxy_header, fault);
+            connection_.stream().close();
+            co_return Entered::no;
+        }
     }
     if (const auto tls = generation_->shared().listener_tls(listener_)) {
         auto stream = co_await tls->accept(connection_.release_stream(), limit);
-        if (stream.has_error()) co_return Entered::no;
+        entering_ = nullptr;
+        if (stream.has_error()) {
+            note_no_entrance(Metrics::Entrance::tls, stream.error());
+            co_return Entered::no;
+        }
         connection_.adopt_stream(std::move(*stream));
     }
+    entering_ = nullptr;
     co_return Entered::yes;
+}
+
+void Session::note_no_entrance(Metrics::Entrance what, const net::error_code& why) {
+    worker_.shared.metrics.entrance_failed(what);
+    // Balancers look whether the port is open in this way, and go.
+    if (why == asio::error::eof || why == asio::error::connection_reset || why == net::tls_truncated()) return;
+    const std::string topic = std::string("listener ").append(server().listeners[listener_].bind);
+    const bool tls = what == Metrics::Entrance::tls;
+    worker_.shared.log.limited(topic,
+                               std::string(tls ? "no TLS handshake: " : "no PROXY header: ").append(why.message()));
 }
 
 asio::awaitable<void> Session::serve_requests() {
@@ -160,10 +193,10 @@ asio::awaitable<void> Session::refuse_unread(core::Problem problem) {
     unread_ = true;
 }
 
-asio::awaitable<void> Session::turn_away(std::size_t connections) {
-    const bool plain = !generation_->shared().listener_tls(listener_);
-    // A handshake costs more than a refusal may: beyond a few they are not begun.
-    if (!plain && connections > server().limits.connections + handshakes_to_refuse_max) {
+asio::awaitable<void> Session::turn_away() {
+    const Counted refused(worker_.shared.refusals);
+    // Telling somebody costs a place for a while, and a handshake costs more: beyond a few they are cut off.
+    if (refused.number() > refusals_max) {
         connection_.stream().reset();
         co_return;
     }
@@ -199,7 +232,7 @@ asio::awaitable<net::Persistence> Session::serve(core::RequestHead head) {
     } catch (...) {
         escaped = std::current_exception();
         // Cut off by the end of a drain: just these are the ones that someone will ask about.
-        report.outcome = Outcome::outcome_unknown;
+        if (report.attempt > 0) report.outcome = Outcome::outcome_unknown;
     }
     write_report(report, client);
     if (escaped) std::rethrow_exception(escaped);
@@ -259,6 +292,7 @@ asio::awaitable<void> Session::dispatch(ClientSide& client, Report& report) {
         Exchange exchange(request);
         co_await exchange.run();
     } else {
+        report.outcome = Outcome::passthrough;
         co_await relay(request);
     }
     Metrics::request_ended(*counts_);

@@ -23,8 +23,8 @@ class Session {
     /// ends. Never throws but on cancellation.
     boost::asio::awaitable<void> run();
 
-    /// True while it waits for the first byte of a request: nothing is lost by closing it. A connection that has just
-    /// been made has a moment to say what it came for.
+    /// True while it waits for the first byte of a request, or for what comes before HTTP: nothing is lost by closing
+    /// it. A connection that has just been made has a moment to say what it came for.
     bool idle();
     void close_idle();
 
@@ -41,8 +41,9 @@ class Session {
     boost::asio::awaitable<void> refuse_head(const net::NoHead& why);
     /// Answers a problem to a request that was not read.
     boost::asio::awaitable<void> refuse_unread(core::Problem problem);
-    /// One connection too many, of so many: told so at once.
-    boost::asio::awaitable<void> turn_away(std::size_t connections);
+    /// One connection too many: told so at once.
+    boost::asio::awaitable<void> turn_away();
+    void note_no_entrance(Metrics::Entrance what, const net::error_code& why);
     boost::asio::awaitable<void> refuse(ClientSide& client, core::Problem problem);
     void write_report(Report& report, const ClientSide& client);
     const config::Server& server() const { return generation_->config().server; }
@@ -56,7 +57,8 @@ class Session {
     net::Connection connection_;
     std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
     std::chrono::steady_clock::time_point began_{};
-    Metrics::Route* counts_;  ///< of the present request's route; never null
+    Metrics::Route* counts_;           ///< of the present request's route; never null
+    net::Stream* entering_ = nullptr;  ///< the transport, while it has not brought what comes before HTTP
     bool idle_ = false;
     bool unread_ = false;  ///< the client may still be sending what nobody will read
 };

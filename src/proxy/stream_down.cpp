@@ -4,6 +4,7 @@
 
 #include "core/forwarding.hpp"
 #include "proxy/date.hpp"
+#include "proxy/upstream_answer.hpp"
 
 namespace oncegate::proxy {
 
@@ -11,22 +12,26 @@ namespace asio = boost::asio;
 
 namespace {
 
-asio::awaitable<void> refuse(Request& request, const net::BodyFault& fault) {
+core::ProblemKind kind_of(const net::BodyFault& fault) {
     const bool late = fault.kind == net::BodyFault::Kind::timed_out;
+    return late ? core::ProblemKind::upstream_timeout : core::ProblemKind::upstream_failed;
+}
+
+asio::awaitable<void> refuse(Request& request, core::ProblemKind kind) {
     core::Problem problem;
-    problem.kind = late ? core::ProblemKind::upstream_timeout : core::ProblemKind::upstream_failed;
-    const auto outcome = outcome_of(problem.kind);
-    request.note_upstream_failure(core::title(problem.kind));
-    co_await request.refuse(std::move(problem), outcome);
+    problem.kind = kind;
+    co_await request.refuse(std::move(problem), outcome_of(kind));
 }
 
 }  // namespace
 
-Down down_of(const Request& request, const core::ResponseHead& received, core::Framing framing) {
+Down down_of(const Request& request, const core::ResponseHead& received, core::Framing framing,
+             std::string_view server) {
     const auto upgrade = request.route.upgrade ? core::Upgrade::keep : core::Upgrade::drop;
-    const bool announces = request.head().method == "HEAD" || received.status == 304;
+    // A 204 announces nothing, whoever asked (RFC 9110 §8.6).
+    const bool announces = received.status == 304 || (request.head().method == "HEAD" && received.status != 204);
     Down down{core::for_client(received, http_date_now(), upgrade),
-              announces ? declared_framing(received.fields) : framing};
+              announces ? declared_framing(received.fields) : framing, server};
     request.edit(down.head);
     return down;
 }
@@ -45,8 +50,11 @@ asio::awaitable<bool> stream_down(Request& request, net::BodyReader& body, Down 
     for (;;) {
         const auto piece = co_await body.next();
         if (piece.has_error()) {
+            const auto kind = kind_of(piece.error());
+            note_cut_off(request, down.server, piece.error().kind);
+            request.report.outcome = outcome_of(kind);  // whatever status has gone out
             if (begun) request.client.abort();
-            if (!begun) co_await refuse(request, piece.error());
+            if (!begun) co_await refuse(request, kind);
             co_return false;
         }
         if (!std::exchange(begun, true)) request.client.begin(std::move(down.head), down.framing);

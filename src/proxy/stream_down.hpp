@@ -13,8 +13,10 @@ namespace oncegate::proxy {
 struct Down {
     core::ResponseHead head;
     core::Framing framing;
+    std::string_view server;  ///< that it came from, for the operator
 };
-Down down_of(const Request& request, const core::ResponseHead& received, core::Framing framing);
+Down down_of(const Request& request, const core::ResponseHead& received, core::Framing framing,
+             std::string_view server);
 
 /// Whether bytes of the body have come with the head. When not, the client gets the head at once.
 enum class Pending : std::uint8_t { nothing, something };

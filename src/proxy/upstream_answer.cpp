@@ -8,31 +8,23 @@
 namespace oncegate::proxy {
 
 namespace asio = boost::asio;
+using net::NoHead;
 
 namespace {
 
 constexpr std::size_t head_bytes_max = 256U << 10;
 
-/// More interim responses than this are not a dialogue but a fault.
-constexpr int interim_max = 32;
-
-net::NoHead malformed() {
-    net::NoHead none;
-    none.kind = net::NoHead::Kind::malformed;
-    none.started = true;
-    return none;
-}
-
 }  // namespace
 
 asio::awaitable<net::HeadOr<core::ResponseHead>> read_final_head(ClientSide& client, net::Connection& upstream) {
-    for (int interims = 0; interims <= interim_max; ++interims) {
+    // However many they are: a 102 now and then is how an upstream says that it is still at work. The deadline bounds
+    // them (RFC 9110 §15.2).
+    for (;;) {
         auto head = co_await net::read_response_head(upstream, head_bytes_max);
         if (head.has_error() || head->status >= 200 || head->status == 101) co_return head;
         const auto interim = core::for_client(*head, {});
         co_await client.interim(interim);
     }
-    co_return malformed();
 }
 
 bool connection_stays(const core::ResponseHead& head, const core::Framing& framing) {
@@ -57,9 +49,38 @@ std::optional<std::chrono::seconds> kept_for(const core::Fields& fields) {
     return kept;
 }
 
-void note_no_answer(net::PooledConnection& upstream, net::NoHead::Kind why) {
-    const bool broke = why == net::NoHead::Kind::closed || why == net::NoHead::Kind::broken;
+void note_no_answer(const Request& request, net::PooledConnection& upstream, const net::NoHead& why) {
+    const bool broke = why.kind == NoHead::Kind::closed || why.kind == NoHead::Kind::broken;
     if (!broke || !upstream.reused()) upstream.failed();
+    std::string what(upstream.server().authority);
+    switch (why.kind) {
+        case NoHead::Kind::closed:
+        case NoHead::Kind::broken:
+            what.append(upstream.reused() ? ": the kept connection broke before an answer"
+                                          : ": the connection broke before an answer");
+            return request.note_upstream_failure(Metrics::Failure::broken, what);
+        case NoHead::Kind::timed_out:
+            return request.note_upstream_failure(Metrics::Failure::timeout, what.append(": no answer in time"));
+        case NoHead::Kind::malformed:
+            what.append(": malformed answer: ").append(why.fault.detail.empty() ? "unasked 101" : why.fault.detail);
+            return request.note_upstream_failure(Metrics::Failure::malformed, what);
+    }
+    std::abort();
+}
+
+void note_cut_off(const Request& request, std::string_view server, net::BodyFault::Kind why) {
+    std::string what(server);
+    switch (why) {
+        case net::BodyFault::Kind::cut_off:
+            return request.note_upstream_failure(Metrics::Failure::broken, what.append(": the answer broke off"));
+        case net::BodyFault::Kind::timed_out:
+            return request.note_upstream_failure(Metrics::Failure::timeout,
+                                                 what.append(": the answer did not go on in time"));
+        case net::BodyFault::Kind::malformed:
+            return request.note_upstream_failure(Metrics::Failure::malformed,
+                                                 what.append(": the answer's chunks are malformed"));
+    }
+    std::abort();
 }
 
 }  // namespace oncegate::proxy

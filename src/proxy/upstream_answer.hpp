@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/framing.hpp"
+#include "net/body_reader.hpp"
 #include "net/head_reader.hpp"
 #include "net/upstream_pool.hpp"
 #include "proxy/request.hpp"
@@ -24,8 +25,11 @@ bool connection_stays(const core::ResponseHead& head, const core::Framing& frami
 /// For how long the upstream says that it keeps the connection: `Keep-Alive: timeout=5`.
 std::optional<std::chrono::seconds> kept_for(const core::Fields& fields);
 
-/// Tells the pool that no response head came. A connection that served before and broke proves nothing: it may just
-/// have reached the end of its idle time at the server.
-void note_no_answer(net::PooledConnection& upstream, net::NoHead::Kind why);
+/// Tells the operator and the pool that no response head came. A connection that served before and broke proves
+/// nothing: it may just have reached the end of its idle time at the server.
+void note_no_answer(const Request& request, net::PooledConnection& upstream, const net::NoHead& why);
+
+/// The answer's body broke off, came too late or is malformed.
+void note_cut_off(const Request& request, std::string_view server, net::BodyFault::Kind why);
 
 }  // namespace oncegate::proxy

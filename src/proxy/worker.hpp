@@ -30,7 +30,8 @@ struct Shared {
     const core::KeyedHash& log_names;         ///< names keys and fingerprints in the access log (R40)
     std::string pseudonym;                    ///< our name in Via (R122)
     std::atomic<std::size_t> requests{0};     ///< being handled now
-    std::atomic<std::size_t> connections{0};  ///< of clients, open now
+    std::atomic<std::size_t> connections{0};  ///< of clients, admitted and open now
+    std::atomic<std::size_t> refusals{0};     ///< connections that are being turned away
     std::atomic<bool> draining{false};        ///< answers end their connections from now on
 };
 

@@ -292,3 +292,46 @@ TEST_CASE("a client that breaks off its body is no fault of the server", "[R65]"
     std::sort(statuses.begin(), statuses.end());
     CHECK(statuses == std::vector<int>{200, 200, 418, 418});
 }
+
+TEST_CASE("any number of interim responses is a dialogue", "[R124][R62]") {
+    std::string answer;
+    for (int i = 0; i < 100; ++i) answer += "HTTP/1.1 102 Processing\r\n\r\n";
+    ScriptedPeer upstream(answers(answer + empty_answer));
+    ProxyUnderTest proxy(upstream.port());
+    for (const std::string path : {"GET /plain", "POST /pay"}) {
+        auto client = proxy.connect();
+        client.send(path + " HTTP/1.1\r\nHost: a\r\nIdempotency-Key: k\r\n\r\n");
+        for (int i = 0; i < 100; ++i) CHECK(status_of(client.read_head()) == 102);
+        CHECK(status_of(client.read_head()) == 200);
+    }
+}
+
+TEST_CASE("a 204 announces nothing, to HEAD as little as to GET", "[R76]") {
+    ScriptedPeer upstream(answers("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n"));
+    ProxyUnderTest proxy(upstream.port());
+    for (const std::string method : {"HEAD", "GET"}) {
+        auto client = proxy.connect();
+        client.send(method + " /plain HTTP/1.1\r\nHost: a\r\n\r\n");
+        const auto head = client.read_head();
+        CHECK(status_of(head) == 204);
+        CHECK(head.find("Content-Length") == std::string::npos);
+        CHECK(head.find("Transfer-Encoding") == std::string::npos);
+    }
+}
+
+TEST_CASE("an answer that broke off is counted as the upstream's failure, whatever its status said", "[R147]") {
+    ScriptedPeer upstream([](RawSocket& proxy) {
+        proxy.read_message();
+        proxy.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
+    });
+    ProxyUnderTest proxy(upstream.port());
+    auto client = proxy.connect();
+    client.send("GET /plain HTTP/1.1\r\nHost: a\r\n\r\n");
+    CHECK(status_of(client.read_head()) == 200);
+    CHECK_THROWS_AS(client.read(10), test::PeerFailure);
+    // One thread serves both: once this is answered, the report of the other is written.
+    proxy.ask("GET /.well-known/idempotency HTTP/1.1\r\nHost: a\r\n\r\n");
+    const auto metrics = proxy.metrics();
+    CHECK(metrics.find(R"(oncegate_requests_total{outcome="bad_gateway",route="rest"} 1)") != std::string::npos);
+    CHECK(metrics.find(R"(oncegate_upstream_failures_total{kind="broken",upstream="target"} 1)") != std::string::npos);
+}

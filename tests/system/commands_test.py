@@ -7,6 +7,7 @@ import subprocess
 import unittest
 
 from harness.cases import OnPostgres, SystemCase
+from harness.certificates import Authority
 from harness.client import Connection, keyed
 from harness.ports import free_port
 from harness.proxy import binary, run_command
@@ -206,6 +207,27 @@ class DemoUpstream(SystemCase):
         self.assert_replay_of(first, proxy.ask("POST", "/v1/payments", keyed('"k"'), payment))
         other = proxy.ask("POST", "/v1/payments", keyed('"k2"'), payment)
         self.assertNotEqual(other.body, first.body)
+
+
+class UnusableFiles(SystemCase):
+    def test_check_and_serve_say_what_is_wrong_with_a_certificate(self):
+        """Bad input: exit code 1, before anything is bound."""
+        authority = Authority(self.directory)
+        one, other = authority.issue("one.example"), authority.issue("two.example")
+        for certificate, key in ((one[0], other[1]), (one[1], one[1])):
+            path = os.path.join(self.directory, "bad.yaml")
+            with open(path, "w", encoding="ascii") as file:
+                file.write(f"""
+server: {{ listeners: [ {{ bind: "127.0.0.1:0", tls: {{ certificate: {certificate}, private_key: {key} }} }} ] }}
+store: {{ url: "sqlite:{self.directory}/never.db" }}
+upstreams: {{ app: {{ servers: ["http://127.0.0.1:9"] }} }}
+routes: [ {{ name: all, match: {{ path: /** }}, upstream: app }} ]
+""")
+            for command in ("check", "serve"):
+                ended = run_command(command, "-c", path)
+                self.assertEqual(ended.returncode, 1, ended)
+                self.assertIn("bad.yaml: listener 127.0.0.1:0: ", ended.stderr)
+        self.assertFalse(os.path.exists(f"{self.directory}/never.db"))
 
 
 if __name__ == "__main__":

@@ -132,5 +132,24 @@ class Connections(SystemCase):
         self.assertEqual(upstream.hits('"more"'), 1)
 
 
+class Refusals(SystemCase):
+    def test_who_is_turned_away_takes_nobodys_place(self):
+        """[R148] `limits.connections` counts those who were admitted."""
+        proxy = self.proxy(self.config(self.upstream(), server={"threads": 1, "limits": {"connections": 2}}))
+        admitted = [proxy.connect() for _ in range(2)]
+        for connection in admitted:
+            self.assertEqual(connection.ask("GET", "/").status, 201)
+        refused = [proxy.connect() for _ in range(8)]
+        for connection in refused:
+            self.assertEqual(connection.receive().status, 503)
+        for connection in admitted:
+            connection.close()
+        wait_until(lambda: proxy.metric("oncegate_connections", side="client") == 0, "the admitted are gone")
+        with proxy.connect() as fresh:  # while the refused still hold their ends open
+            self.assertEqual(fresh.ask("GET", "/").status, 201)
+        for connection in refused:
+            connection.close()
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

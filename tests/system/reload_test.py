@@ -3,11 +3,11 @@
 import os
 import socket
 import ssl
-import subprocess
 import threading
 import unittest
 
 from harness.cases import SystemCase
+from harness.certificates import Authority
 from harness.client import keyed
 from harness.http import request_bytes, response_bytes
 from harness.ports import free_port
@@ -15,15 +15,6 @@ from harness.upstream import Gate
 from harness.waiting import wait_until
 
 BODY = b'{"amount":100}'
-
-
-def self_signed(directory, name, common_name):
-    """A certificate and its key as files `name`.crt and `name`.key."""
-    paths = [os.path.join(directory, f"{name}.{kind}") for kind in ("crt", "key")]
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                    "-subj", f"/CN={common_name}", "-addext", f"subjectAltName=DNS:{common_name}", "-out", paths[0], "-keyout", paths[1]],
-                   check=True, capture_output=True)
-    return paths
 
 
 def shown_certificate(port):
@@ -122,14 +113,15 @@ class Reload(SystemCase):
 
 class Certificates(SystemCase):
     def setUp(self):
-        self.files = self_signed(self.directory, "tls", "first.example")
+        self.authority = Authority(self.directory)
+        self.files = self.authority.issue("first.example", "DNS:first.example")
         self.port = free_port()
         tls = {"certificate": self.files[0], "private_key": self.files[1]}
         self.tls_config = self.config(self.upstream(), server={"threads": 2, "listeners": [{"bind": f"127.0.0.1:{self.port}", "tls": tls}]})
         self.running = self.proxy(self.tls_config)
 
     def replace(self):
-        new = self_signed(self.directory, "new", "second.example")
+        new = self.authority.issue("second.example", "DNS:second.example")
         for source, target in zip(new, self.files):
             os.replace(source, target)
 
@@ -137,7 +129,7 @@ class Certificates(SystemCase):
         """One after the other, as tools replace them; open connections go on."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
-        context.load_verify_locations(self.files[0])
+        context.load_verify_locations(self.authority.certificate)
         raw = socket.create_connection(("127.0.0.1", self.port), timeout=20)
         with context.wrap_socket(raw) as connection:
             self.replace()

@@ -7,7 +7,7 @@ function(oncegate_system_test name seconds)
 endfunction()
 
 foreach(name real_clients exactly_once kill takeover byte_exact bad_input limits keys outcomes gone_clients in_flight
-        policy_options store_trouble lifetime lifecycle commands observability streaming connections forwarding reload
+        policy_options store_trouble lifetime lifecycle commands observability streaming connections forwarding reload signals
         relay upgrade upstream_servers edits tls_clients)
   oncegate_system_test(${name} 300)
 endforeach()

@@ -232,7 +232,7 @@ TEST_CASE("Max-Forwards of OPTIONS and TRACE is one less and otherwise untouched
     CHECK(hops("TRACE", "1") == "0");
     CHECK(hops("TRACE", "x") == "x");
     CHECK(hops("TRACE", "0") == "0");
-    CHECK(hops("TRACE", "99999999999999") == "99999999999999");
+    CHECK(hops("TRACE", "99999999999999") == "999999999");  // the most that is supported
     CHECK(hops("POST", "3") == "3");
 }
 
@@ -382,4 +382,17 @@ TEST_CASE("naming the key in Connection does not take it from the upstream", "[R
     const auto head = for_upstream(received, Peer{"127.0.0.1", "http"}, "p");
     CHECK(head.fields.find("Idempotency-Key") == "k");
     CHECK_FALSE(head.fields.contains("X-Hop"));
+}
+
+TEST_CASE("a Forwarded that cannot be read does not swallow our own element", "[R134]") {
+    const auto last = [](std::string_view received) {
+        return std::string(*sent(Fields{{"Host", "a"}, {"Forwarded", received}}).find("Forwarded"));
+    };
+    CHECK(last("for=9.9.9.9;by=\"") == last(""));
+    CHECK(last("for=9.9.9.9").starts_with("for=9.9.9.9, for="));
+}
+
+TEST_CASE("an unclosed comment in Via hides nobody", "[R122]") {
+    CHECK(loops(Fields{{"Via", "1.1 x (, 1.1 oncegate-3f9a1c"}}, us));
+    CHECK(!loops(Fields{{"Via", "1.1 x (1.1 oncegate-3f9a1c, really)"}}, us));
 }

@@ -101,3 +101,11 @@ TEST_CASE("a part is named as the configuration writes it", "[R37]") {
     CHECK(name_of({Kind::route, {}, false}) == "route");
     CHECK(name_of({Kind::jwt, "sub", false}) == "jwt:sub");
 }
+
+TEST_CASE("one host in two spellings is one scope", "[R34]") {
+    const std::vector<ScopePart> parts{{Kind::host, {}, false}};
+    const auto plain = id_of(parts, request());
+    CHECK(id_of(parts, request({{"Host", "API.example.com."}})) == plain);
+    CHECK(id_of(parts, request({{"Host", "api.example.com:8080"}})) == plain);
+    CHECK(id_of(parts, request({{"Host", "other.example.com"}})) != plain);
+}
