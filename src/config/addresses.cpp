@@ -8,6 +8,7 @@
 
 #include "config/units.hpp"
 #include "core/ascii.hpp"
+#include "core/network.hpp"
 
 namespace oncegate::config {
 
@@ -21,6 +22,11 @@ bool is_ipv4(std::string_view text) {
 bool is_ipv6(std::string_view text) {
     std::array<unsigned char, 16> bytes{};
     return inet_pton(AF_INET6, std::string(text).c_str(), bytes.data()) == 1;
+}
+
+bool is_wildcard(std::string_view host) {
+    const auto network = core::Network::parse(host);
+    return network && (network == core::Network::parse("0.0.0.0") || network == core::Network::parse("::"));
 }
 
 bool is_dns_name(std::string_view text) {
@@ -69,7 +75,11 @@ std::optional<HostAndPort> split_host(std::string_view text) {
 std::optional<UpstreamServer> parse_unix_server(std::string_view url, std::string& why) {
     const auto path = url.substr(std::string_view("unix:").size());
     if (!path.starts_with('/') || path.ends_with('/')) {
-        why = "'" + std::string(url) + "' is not unix:/PATH";
+        why = "'" + std::string(url) + "' is not unix:/PATH, the absolute path of a socket";
+        return std::nullopt;
+    }
+    if (path.find(":/") != std::string_view::npos) {
+        why = "'" + std::string(url) + "' holds ':/'; a socket's path stands alone, and requests keep theirs";
         return std::nullopt;
     }
     if (path.size() >= sizeof(sockaddr_un::sun_path)) {
@@ -99,14 +109,48 @@ bool is_named_bind(std::string_view bind) {
     return parts && parts->port && is_dns_name(parts->host) && !reach_of_bind(bind);
 }
 
+bool binds_overlap(std::string_view a, std::string_view b) {
+    const auto one = split_host(a);
+    const auto other = split_host(b);
+    if (!one || !other || one->port != other->port || one->port == std::uint16_t{0}) return false;
+    const auto takes_in = [](std::string_view wide, std::string_view address) {
+        if (wide.empty() || wide == "*") return true;
+        return is_wildcard(wide) && is_ipv6(wide) == is_ipv6(address);
+    };
+    return takes_in(one->host, other->host) || takes_in(other->host, one->host) ||
+           core::Network::parse(one->host) == core::Network::parse(other->host);
+}
+
+bool has_wrong_port(std::string_view address) {
+    const auto colon = address.rfind(':');
+    if (colon == std::string_view::npos || colon + 1 == address.size()) return false;
+    const auto digits = address.substr(colon + 1);
+    if (!std::all_of(digits.begin(), digits.end(), core::is_digit)) return false;
+    std::string why;
+    const auto port = parse_integer(digits, why);
+    return !port || *port == 0 || *port > 65'535;
+}
+
 std::optional<UpstreamServer> parse_server(std::string_view url, std::string& why) {
     if (url.starts_with("unix:")) return parse_unix_server(url, why);
     UpstreamServer server;
     std::string_view rest = url.substr(std::min(url.size(), url.find("//") + 2));
     if (rest.ends_with('/')) rest.remove_suffix(1);
     const auto parts = split_host(rest);
+    if (rest.starts_with("unix:")) {
+        why = "'" + std::string(url) + "' is a socket's; write unix:/PATH";
+        return std::nullopt;
+    }
+    if (rest.find_first_of(" \t") != std::string_view::npos) {
+        why = "'" + std::string(url) + "' holds more than a URL; weights and other parameters are not supported yet";
+        return std::nullopt;
+    }
     if (rest.find_first_of("/?#@") != std::string_view::npos) {
         why = "'" + std::string(url) + "' holds more than a host and a port; requests keep the path they came with";
+        return std::nullopt;
+    }
+    if (has_wrong_port(rest)) {
+        why = "'" + std::string(url) + "': the port must be from 1 to 65535";
         return std::nullopt;
     }
     if (!parts || !is_host(parts->host) || parts->port == std::uint16_t{0}) {
@@ -121,6 +165,11 @@ std::optional<UpstreamServer> parse_server(std::string_view url, std::string& wh
 }
 
 bool is_host(std::string_view text) { return is_dns_name(text) || is_ipv6(text); }
+
+bool is_host_with_port(std::string_view text) {
+    const auto parts = split_host(text);
+    return parts && is_host(parts->host) && parts->port != std::uint16_t{0};
+}
 
 bool is_host_pattern(std::string_view text) {
     if (text.starts_with("*.")) return is_dns_name(text.substr(2));

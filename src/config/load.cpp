@@ -1,24 +1,15 @@
 #include "config/load.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "config/load_parts.hpp"
+#include "config/readers.hpp"
 
 namespace oncegate::config {
 
 namespace {
-
-void check_addresses(const Node& root, const Config& config, Problems& problems) {
-    const Node* admin = root.find("admin");
-    for (const auto& listener : config.server.listeners) {
-        if (listener.bind != config.admin.bind || listener.bind.ends_with(":0")) continue;
-        problems.add(admin == nullptr ? root : *admin,
-                     "admin.bind " + config.admin.bind + " is a listener's address too");
-    }
-}
 
 using ClientCertificates = RouteSurroundings::ClientCertificates;
 
@@ -49,7 +40,7 @@ void load_document(const Node& root, Config& config, Problems& problems) {
     if (const Node* log = section.take("log")) load_log(*log, config.log, problems);
     if (const Node* tracing = section.take_or_blank("tracing")) load_tracing(*tracing, problems);
     section.finish();
-    check_addresses(root, config, problems);
+    check_binds(root, config.admin, problems);
 }
 
 }  // namespace
@@ -71,13 +62,13 @@ Loaded load_text(std::string_view yaml, const std::string& file_name, const Envi
 }
 
 Loaded load_file(const std::string& path, const Environment& environment) {
-    std::ifstream file(path, std::ios::binary);
-    std::error_code ignored;
-    if (!file || std::filesystem::is_directory(path, ignored)) {
+    const auto reason = why_unreadable(path);
+    if (!reason.empty()) {
         Loaded loaded;
-        loaded.errors.push_back({path, 0, 0, "the file cannot be read"});
+        loaded.errors.push_back({path, 0, 0, "the file cannot be read: " + reason});
         return loaded;
     }
+    std::ifstream file(path, std::ios::binary);
     const std::string yaml{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     return load_text(yaml, path, environment);
 }

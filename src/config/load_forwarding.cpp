@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
+#include "config/addresses.hpp"
+#include "config/foreign_names.hpp"
 #include "config/load_parts.hpp"
 #include "config/readers.hpp"
-#include "core/host_rules.hpp"
 #include "core/known_fields.hpp"
 
 namespace oncegate::config {
@@ -41,6 +42,16 @@ bool is_field_value(std::string_view value) {
     return clean && core::trim_ows(value).size() == value.size();
 }
 
+constexpr const char* no_variables = "variables are not supported yet; the value would be sent as written";
+
+/// Where an upstream finds what the most copied variables stand for.
+std::string client_hint(std::string_view value) {
+    const bool client = value.find("remote_addr") != std::string_view::npos ||
+                        value.find("forwarded_for") != std::string_view::npos ||
+                        value.find("REMOTE_ADDRESS") != std::string_view::npos || value.find("[src]") != value.npos;
+    return client ? ", and X-Forwarded-For carries the client's address already" : "";
+}
+
 bool has_name(const std::vector<std::string>& names, std::string_view name) {
     return std::any_of(names.begin(), names.end(), [&](const std::string& one) { return core::iequals(one, name); });
 }
@@ -56,6 +67,7 @@ class EditReader {
         const Node* set = section.take("set");
         const Node* remove = section.take("remove");
         section.finish();
+        if (node.kind == Node::Kind::mapping && node.entries.empty()) problems_.add(node, "has no effect: it is empty");
         if (set != nullptr) read_set(*set);
         if (remove != nullptr) read_remove(*remove);
     }
@@ -65,6 +77,7 @@ class EditReader {
         if (node.kind != Node::Kind::mapping) {
             return problems_.add(node, "a mapping from header names to values is expected here");
         }
+        if (node.entries.empty()) problems_.add(node, "has no effect: it is empty");
         for (const auto& entry : node.entries) {
             if (!accept(entry.key, entry.place, node.path)) continue;
             const auto value = text(entry.value, problems_);
@@ -73,11 +86,15 @@ class EditReader {
                 problems_.add(entry.value,
                               "a header value may not hold control characters nor white space at its ends");
             }
+            if (looks_like_a_variable(*value)) {
+                problems_.add(entry.value, "'" + *value + "': " + no_variables + client_hint(*value));
+            }
             edits_.set.emplace_back(entry.key, *value);
         }
     }
 
     void read_remove(const Node& node) {
+        if (node.kind == Node::Kind::list && node.items.empty()) problems_.add(node, "has no effect: it is empty");
         for (const Node* item : items_of(node, problems_)) {
             const auto name = text(*item, problems_);
             if (name && accept(*name, item->place, item->path)) edits_.remove.push_back(*name);
@@ -88,6 +105,8 @@ class EditReader {
         std::string why;
         if (!core::is_token(name)) {
             why = "is not a header name";
+        } else if (name.find('*') != std::string::npos) {
+            why = "is taken literally; patterns are not supported yet";
         } else if (has_name(seen_, name)) {
             why = "is already in these edits";
         } else {
@@ -123,6 +142,7 @@ void check_key_fields(const Node& node, const Route& route, Problems& problems) 
 
 void load_headers(const Node& node, Route& route, Problems& problems) {
     Section section(node, problems);
+    if (node.kind == Node::Kind::mapping && node.entries.empty()) problems.add(node, "has no effect: it is empty");
     if (const Node* side = section.take("request")) {
         EditReader(Side::request, route.request_headers, problems).read(*side);
         check_key_fields(*side, route, problems);
@@ -148,7 +168,11 @@ void load_host(const Node& node, HostRule& host, Problems& problems) {
             return problems.add(node, "'" + *written + "' is not known; did you mean '" + word + "'?");
         }
     }
-    if (!core::is_host_and_port(*written, core::PortRule::optional)) {
+    if (looks_like_a_variable(*written)) {
+        return problems.add(node, "'" + *written + "': " + no_variables + ", and preserve sends the client's Host");
+    }
+    if (has_wrong_port(*written)) return problems.add(node, "'" + *written + "': the port must be from 1 to 65535");
+    if (!is_host_with_port(*written)) {
         return problems.add(node, "must be preserve, upstream or a host name, not '" + *written + "'");
     }
     host.kind = HostRule::Kind::name;
@@ -179,6 +203,9 @@ void load_forwarding(Section& section, Route& route, Problems& problems) {
         check_upgrade(*upgrade, route, problems);
     }
     if (const Node* retries = section.take("retries")) {
+        if (retries->kind == Node::Kind::mapping) {
+            return problems.add(*retries, "conditions are not supported yet; write a number of further tries");
+        }
         route.retries = static_cast<unsigned>(Integer{0, 10}(*retries, problems).value_or(0));
         check_retries(*retries, route, problems);
     }

@@ -22,6 +22,10 @@ void load_admin(const Node& node, Admin& admin, Problems& problems);
 void load_store(const Node& node, Store& store, Problems& problems);
 void load_upstreams(const Node& node, std::vector<Upstream>& upstreams, Problems& problems);
 
+/// Reports listeners, and the admin listener among them, whose addresses take each other in: `0.0.0.0:80` beside
+/// `127.0.0.1:80`.
+void check_binds(const Node& root, const Admin& admin, Problems& problems);
+
 /// Whether the servers were read without a fault, so that something may be said about what is among them.
 enum class ServersSound : bool { no, yes };
 void load_upstream_tls(const Node& node, Upstream& upstream, ServersSound servers, Problems& problems);

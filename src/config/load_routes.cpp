@@ -50,7 +50,9 @@ void load_match(const Node& node, core::RouteMatch& match, Problems& problems) {
     Section section(node, problems);
     if (const Node* host = section.take("host")) {
         const auto written = text(*host, problems);
-        if (written && !is_host_pattern(*written)) {
+        if (written && (*written == "_" || *written == "*")) {
+            problems.add(*host, "'" + *written + "' is no name; leave host out to match every one");
+        } else if (written && !is_host_pattern(*written)) {
             problems.add(*host, "'" + *written + "' is not a host name, or *. and a host name; a port takes no part");
         }
         match.host = core::to_lower(written.value_or(""));

@@ -1,6 +1,5 @@
 // `server`, `admin`, `log`, `tracing`.
 
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -25,6 +24,14 @@ std::optional<std::string> bind(const Node& node, Problems& problems) {
         problems.add(node, "'" + *written + "' names a host; a bind needs an IP address, such as 127.0.0.1:8080");
         return std::nullopt;
     }
+    if (written->starts_with("unix:")) {
+        problems.add(node, "'" + *written + "': listeners on sockets are not supported yet; write ADDRESS:PORT");
+        return std::nullopt;
+    }
+    if (has_wrong_port(*written)) {
+        problems.add(node, "'" + *written + "': the port must be from 0 to 65535");
+        return std::nullopt;
+    }
     problems.add(node, "'" + *written + "' is not ADDRESS:PORT, such as 0.0.0.0:8080 or \"[::1]:8080\"");
     return std::nullopt;
 }
@@ -34,10 +41,6 @@ void load_listener(const Node& node, Server& server, Problems& problems) {
     Listener listener;
     if (const Node* address = section.need("bind")) {
         if (auto written = bind(*address, problems)) listener.bind = std::move(*written);
-        const bool taken = std::any_of(server.listeners.begin(), server.listeners.end(), [&](const Listener& other) {
-            return !listener.bind.empty() && other.bind == listener.bind && !listener.bind.ends_with(":0");
-        });
-        if (taken) problems.add(*address, "another listener is bound to " + listener.bind + " already");
     }
     if (const Node* tls = section.take("tls")) load_listener_tls(*tls, listener, problems);
     section.read("proxy_protocol", listener.proxy_protocol, flag);
@@ -102,12 +105,11 @@ void load_server(const Node& node, Server& server, Problems& problems) {
 std::optional<std::string> read_secret(const Node& node, Problems& problems) {
     const auto path = name(node, problems);
     if (!path) return std::nullopt;
-    std::ifstream file(*path, std::ios::binary);
-    std::error_code ignored;
-    if (!file || std::filesystem::is_directory(*path, ignored)) {
-        problems.add(node, "the file '" + *path + "' cannot be read");
+    if (const auto reason = why_unreadable(*path); !reason.empty()) {
+        problems.add(node, "the file '" + *path + "' cannot be read: " + reason);
         return std::nullopt;
     }
+    std::ifstream file(*path, std::ios::binary);
     std::string secret{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r')) secret.pop_back();
     if (!secret.empty()) return secret;

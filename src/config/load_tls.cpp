@@ -1,9 +1,6 @@
 // `tls` of a listener and of an upstream. The files are only opened: what is in them is for the program that loads them
 // to judge, and it reads them again when they change.
 
-#include <filesystem>
-#include <fstream>
-
 #include "config/addresses.hpp"
 #include "config/load_parts.hpp"
 #include "config/readers.hpp"
@@ -21,10 +18,9 @@ const Choice<ClientAuth> client_auths{
 std::optional<std::string> readable_file(const Node& node, Problems& problems) {
     auto path = name(node, problems);
     if (!path) return std::nullopt;
-    const std::ifstream file(*path, std::ios::binary);
-    std::error_code ignored;
-    if (file && !std::filesystem::is_directory(*path, ignored)) return path;
-    problems.add(node, "the file '" + *path + "' cannot be read");
+    const auto reason = why_unreadable(*path);
+    if (reason.empty()) return path;
+    problems.add(node, "the file '" + *path + "' cannot be read: " + reason);
     return std::nullopt;
 }
 

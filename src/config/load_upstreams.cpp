@@ -1,6 +1,7 @@
 // `upstreams`: named groups of servers.
 
 #include "config/addresses.hpp"
+#include "config/foreign_names.hpp"
 #include "config/load_parts.hpp"
 #include "config/readers.hpp"
 
@@ -14,6 +15,9 @@ constexpr Duration any_timeout{milliseconds(1), hours(24)};
 constexpr Duration any_pause{milliseconds(10), hours(24)};
 
 void load_server_url(const Node& node, Upstream& upstream, Problems& problems) {
+    if (node.kind == Node::Kind::mapping) {
+        return problems.add(node, "a server is its URL alone; weight, backup and the like are not supported yet");
+    }
     const auto url = name(node, problems);
     if (!url) return;
     if (!url->starts_with("https://") && !url->starts_with("http://") && !url->starts_with("unix:")) {
@@ -32,7 +36,16 @@ void load_servers(const Node& node, Upstream& upstream, Problems& problems) {
     }
 }
 
-const Choice<Balance> balances{{{"round_robin", Balance::round_robin}, {"least_requests", Balance::least_requests}}};
+const Choice<Balance> known_balances{
+    {{"round_robin", Balance::round_robin}, {"least_requests", Balance::least_requests}}};
+
+std::optional<Balance> balances(const Node& node, Problems& problems) {
+    const auto foreign = foreign_name(node.text, "balance");
+    if (foreign.empty()) return known_balances(node, problems);
+    const bool renamed = foreign.starts_with(';');
+    problems.add(node, "'" + node.text + "'" + (renamed ? " is not known" : "") + std::string(foreign));
+    return std::nullopt;
+}
 
 void load_health(const Node& node, Upstream& upstream, Problems& problems) {
     Health& health = upstream.health.emplace();

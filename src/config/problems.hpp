@@ -16,14 +16,15 @@ struct Place {
     friend auto operator<=>(const Place&, const Place&) = default;
 };
 
-/// `message` is one sentence with a hint where there is one. Line and column are 0 when the file cannot be read.
+/// `message` is one sentence with a hint where there is one. Line and column are 0 when it is about the file as a
+/// whole: it cannot be read.
 struct ConfigError {
     std::string file;
     std::size_t line = 0;
     std::size_t column = 0;
     std::string message;
 
-    /// FILE:LINE:COL: message
+    /// FILE:LINE:COL: message, or FILE: message
     std::string text() const;
 };
 

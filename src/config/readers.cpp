@@ -1,6 +1,10 @@
 #include "config/readers.hpp"
 
+#include <cerrno>
 #include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 
 #include "config/addresses.hpp"
 #include "config/units.hpp"
@@ -49,6 +53,15 @@ std::optional<std::string> name(const Node& node, Problems& problems) {
     if (!written->empty() && printable) return written;
     problems.add(node, written->empty() ? "must not be empty" : "must not hold control characters");
     return std::nullopt;
+}
+
+std::string why_unreadable(const std::string& path) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) return std::generic_category().message(EISDIR);
+    errno = 0;
+    const std::ifstream file(path, std::ios::binary);
+    if (file) return {};
+    return errno == 0 ? "it does not open" : std::generic_category().message(errno);
 }
 
 std::optional<bool> flag(const Node& node, Problems& problems) {
@@ -124,6 +137,9 @@ std::optional<std::uint64_t> Integer::operator()(const Node& node, Problems& pro
     std::string why;
     if (const auto value = parse_integer(*written, why)) {
         return within_limits(node, problems, *value, least, most, [](std::uint64_t v) { return std::to_string(v); });
+    }
+    if (written->starts_with('-') && parse_integer(written->substr(1), why)) {
+        why = "must be from " + std::to_string(least) + " to " + std::to_string(most) + ", not " + *written;
     }
     problems.add(node, why);
     return std::nullopt;

@@ -23,6 +23,9 @@ std::optional<std::string> text(const Node& node, Problems& problems);
 /// Text of at least one character and without control characters.
 std::optional<std::string> name(const Node& node, Problems& problems);
 
+/// Why a file cannot be opened for reading, in the system's words; empty: it can.
+std::string why_unreadable(const std::string& path);
+
 /// `true` or `false`, unquoted.
 std::optional<bool> flag(const Node& node, Problems& problems);
 

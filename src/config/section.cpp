@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "config/foreign_names.hpp"
+
 namespace oncegate::config {
 
 namespace {
@@ -54,8 +56,9 @@ std::string home_hint(std::string_view key, std::string_view path) {
 
 Section::Section(const Node& node, Problems& problems) : node_(node), problems_(problems) {
     if (node.kind == Node::Kind::mapping) return;
-    problems.add(node, node.kind == Node::Kind::blank ? "has no value; a mapping of keys is expected"
-                                                      : "a mapping of keys is expected here");
+    std::string message = node.kind == Node::Kind::blank ? "has no value; a mapping of keys is expected"
+                                                         : "a mapping of keys is expected here";
+    problems.add(node, message.append(shape_of_section(section_kind(node.path))));
 }
 
 const Node* Section::take_any(std::string_view key) {
@@ -84,12 +87,22 @@ const Node* Section::need(std::string_view key) {
 }
 
 void Section::finish() {
+    const auto kind = section_kind(node_.path);
     for (const auto& entry : node_.entries) {
         if (std::find(known_.begin(), known_.end(), entry.key) != known_.end()) continue;
+        const std::string_view foreign = foreign_name(entry.key, kind);
+        if (foreign.starts_with(" is")) {
+            problems_.add(entry.place, std::string(entry.value.path).append(foreign));
+            continue;
+        }
         const std::string where = node_.path.empty() ? "" : " in " + node_.path;
         auto hint = name_hint(entry.key, known_);
         const auto home = home_hint(entry.key, node_.path);
-        if (!home.empty() && !hint.starts_with("; did you mean")) hint = home;
+        if (!foreign.empty()) {
+            hint = foreign;
+        } else if (!home.empty() && !hint.starts_with("; did you mean")) {
+            hint = home;
+        }
         problems_.add(entry.place, "unknown key '" + entry.key + "'" + where + hint);
     }
 }

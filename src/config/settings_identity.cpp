@@ -83,6 +83,18 @@ std::string name_fault(const Word<Kind>& word, const Written& written) {
     return {};
 }
 
+/// How a word is written with its name.
+template <class Kind>
+std::string shown(const Word<Kind>& word) {
+    return word.name == Word<Kind>::Name::header ? std::string(word.word).append(":NAME") : word.word;
+}
+
+/// What is not supported yet is no help to someone who looks for the right word.
+bool is_offered(const ScopeWord& word) {
+    return word.kind != ScopePart::Kind::jwt && word.kind != ScopePart::Kind::auth;
+}
+bool is_offered(const FingerprintWord& word) { return word.kind != FingerprintPart::Kind::json; }
+
 /// `Authorization` is a header's name, and none of the words is spelled like one.
 bool looks_like_a_field(const Written& written) {
     return !written.has_name && core::is_token(written.kind) &&
@@ -91,6 +103,11 @@ bool looks_like_a_field(const Written& written) {
 }
 
 std::string part_hint(const Written& written, const std::string& whole, const std::vector<std::string>& known) {
+    std::string underscored = core::to_lower(written.kind);
+    std::replace(underscored.begin(), underscored.end(), '-', '_');
+    if (std::find(known.begin(), known.end(), underscored) != known.end()) {
+        return "; did you mean '" + underscored + "'?";
+    }
     if (looks_like_a_field(written)) return "; did you mean 'header:" + whole + "'?";
     return name_hint(written.kind, known);
 }
@@ -102,7 +119,7 @@ std::optional<Part> read_part(const Node& node, Problems& problems, const std::v
     const Written written = split(*whole);
     std::vector<std::string> known;
     for (const auto& word : words) {
-        known.emplace_back(word.word);
+        if (is_offered(word)) known.push_back(shown(word));
         if (written.kind != word.word) continue;
         std::string fault = name_fault(word, written);
         if (fault.empty() && written.optional && word.absence == Word<Kind>::Absence::impossible) {

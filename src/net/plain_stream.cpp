@@ -1,6 +1,8 @@
 // Stream over a TCP or unix socket. One system call a message where the system allows it: writes are tried at once and
 // only wait when the socket is full, reads wait at once unless the last one showed that more is there.
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -129,18 +131,29 @@ class PlainStream final : public Stream {
                 continue;
             }
             result.error = would_block(sent.error) ? error_code() : sent.error;
-            if (!result.error) {
-                const auto expirations = deadline_.expirations();
-                const auto [error] = co_await socket_.async_wait(Socket::wait_write, as_result);
-                result.error = told_apart(error, expirations);
-            }
+            if (!result.error) result.error = co_await wait_for_room();
             if (result.error) break;
         }
         co_return result;
     }
 
+    /// A slow peer may empty the socket for longer than the limit before the system calls it writable again: while it
+    /// takes something, it is waited for.
+    asio::awaitable<error_code> wait_for_room() {
+        if (deadline_.passed()) co_return asio::error::timed_out;
+        for (;;) {
+            const int unsent = unsent_bytes();
+            const auto expirations = deadline_.expirations();
+            const auto [error] = co_await socket_.async_wait(Socket::wait_write, as_result);
+            const auto outcome = told_apart(error, expirations);
+            if (outcome != asio::error::timed_out || unsent_bytes() >= unsent) co_return outcome;
+            deadline_.extend();
+        }
+    }
+
     void deadline(milliseconds limit) override { deadline_.set(limit); }
     void no_deadline() override { deadline_.clear(); }
+    bool overdue() const override { return deadline_.passed(); }
 
     void cancel() override {
         error_code ignored;
@@ -183,16 +196,20 @@ class PlainStream final : public Stream {
         return send(&piece, 1);
     }
 
-    asio::awaitable<error_code> wait_readable() override { return wait(Socket::wait_read); }
-    asio::awaitable<error_code> wait_writable() override { return wait(Socket::wait_write); }
-
- private:
-    asio::awaitable<error_code> wait(Socket::wait_type side) {
+    asio::awaitable<error_code> wait_readable() override {
         if (deadline_.passed()) co_return asio::error::timed_out;
         const auto expirations = deadline_.expirations();
-        const auto [error] = co_await socket_.async_wait(side, as_result);
-        if (side == Socket::wait_read) more_expected_ = !error;  // the next read gets it without waiting again
+        const auto [error] = co_await socket_.async_wait(Socket::wait_read, as_result);
+        more_expected_ = !error;  // the next read gets it without waiting again
         co_return told_apart(error, expirations);
+    }
+    asio::awaitable<error_code> wait_writable() override { return wait_for_room(); }
+
+ private:
+    /// What the peer has not acknowledged yet.
+    int unsent_bytes() {
+        int bytes = 0;
+        return ::ioctl(socket_.native_handle(), SIOCOUTQ, &bytes) == 0 ? bytes : 0;
     }
 
     IoResult receive(asio::mutable_buffer into) {

@@ -1,9 +1,16 @@
 #include "net/resolver.hpp"
 
+#include <netdb.h>
+
 #include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <cerrno>
+#include <cstring>
 #include <list>
+#include <mutex>
 #include <optional>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -52,16 +59,73 @@ std::optional<asio::ip::address> literal(const std::string& host) {
     return address;
 }
 
-/// The system's resolver. A call that nobody waits for any more still ends on Asio's thread.
-Resolver::LookUp ask_the_system(const asio::any_io_executor& executor) {
-    return [resolver = std::make_shared<tcp::resolver>(executor)](const std::string& host,
-                                                                  Resolver::Answered answered) {
-        resolver->async_resolve(
-            host, "", [answered = std::move(answered)](error_code error, const tcp::resolver::results_type& results) {
-                Resolver::Addresses addresses;
-                for (const auto& entry : results) addresses.push_back(entry.endpoint().address());
+error_code error_of(int answer) {
+    switch (answer) {
+        case 0: return {};
+        case EAI_AGAIN: return asio::error::host_not_found_try_again;
+        case EAI_SYSTEM: return {errno, asio::error::get_system_category()};
+        default: return asio::error::host_not_found;
+    }
+}
+
+/// Blocks.
+Resolver::Addresses addresses_of(const std::string& host, error_code& error) {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_ADDRCONFIG;
+    addrinfo* found = nullptr;
+    error = error_of(::getaddrinfo(host.c_str(), nullptr, &hints, &found));
+    Resolver::Addresses addresses;
+    for (const addrinfo* entry = found; entry != nullptr; entry = entry->ai_next) {
+        tcp::endpoint endpoint;
+        if (entry->ai_addrlen > endpoint.capacity()) continue;
+        std::memcpy(endpoint.data(), entry->ai_addr, entry->ai_addrlen);
+        endpoint.resize(entry->ai_addrlen);
+        addresses.push_back(endpoint.address());
+    }
+    if (found != nullptr) ::freeaddrinfo(found);
+    return addresses;
+}
+
+/// Whether somebody still listens to answers: the loop they go to may be gone before a slow look-up has ended.
+struct Listening {
+    std::mutex mutex;
+    bool yes = true;
+};
+
+/// The system's resolver, each look-up on a thread of its own: one that hangs holds up no other, nor the end of the
+/// program. There is at most one for each name.
+class SystemLookUp {
+ public:
+    explicit SystemLookUp(asio::any_io_executor executor) : executor_(std::move(executor)) {}
+    ~SystemLookUp() {
+        const std::lock_guard lock(listening_->mutex);
+        listening_->yes = false;
+    }
+    SystemLookUp(const SystemLookUp&) = delete;
+    SystemLookUp& operator=(const SystemLookUp&) = delete;
+
+    void operator()(const std::string& host, Resolver::Answered answered) const {
+        auto ask = [host, answered = std::move(answered), executor = executor_, listening = listening_]() mutable {
+            error_code error;
+            auto addresses = addresses_of(host, error);
+            auto tell = [answered = std::move(answered), error, addresses = std::move(addresses)]() mutable {
                 answered(error, std::move(addresses));
-            });
+            };
+            const std::lock_guard lock(listening->mutex);
+            if (listening->yes) asio::post(executor, std::move(tell));
+        };
+        std::thread(std::move(ask)).detach();
+    }
+
+ private:
+    asio::any_io_executor executor_;
+    std::shared_ptr<Listening> listening_ = std::make_shared<Listening>();
+};
+
+Resolver::LookUp ask_the_system(const asio::any_io_executor& executor) {
+    return [look_up = std::make_shared<SystemLookUp>(executor)](const std::string& host, Resolver::Answered answered) {
+        (*look_up)(host, std::move(answered));
     };
 }
 

@@ -43,7 +43,7 @@ class Resolver {
         Addresses addresses_;
     };
 
-    /// An empty `look_up` asks the system, on a thread of Asio's own.
+    /// An empty `look_up` asks the system, each time on a thread of its own.
     explicit Resolver(asio::any_io_executor executor, milliseconds keep = milliseconds(5'000), LookUp look_up = {});
     ~Resolver();
     Resolver(const Resolver&) = delete;

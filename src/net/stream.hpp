@@ -49,6 +49,9 @@ class Stream {
     virtual void deadline(milliseconds limit) = 0;
     virtual void no_deadline() = 0;
 
+    /// Whether the deadline has passed: for who finds something to read each time, and so never waits.
+    virtual bool overdue() const { return false; }
+
     /// Ends what is under way with operation_aborted, from the same thread.
     virtual void cancel() = 0;
 

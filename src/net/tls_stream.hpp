@@ -35,6 +35,7 @@ class TlsStream final : public Stream {
     asio::awaitable<IoResult> write(std::span<const asio::const_buffer> pieces) override;
     void deadline(milliseconds limit) override;
     void no_deadline() override;
+    bool overdue() const override { return expired_ || transport_.stream->overdue(); }
     void cancel() override { transport_.stream->cancel(); }
     void close_sending() override;
     void close() override;

@@ -79,6 +79,7 @@ asio::awaitable<net::HeadOr<core::ResponseHead>> Attempt::read_head(std::string_
     if (head->status == 101) co_return net::NoHead{net::NoHead::Kind::malformed, true, {}};  // never asked for
     if (framing.has_error()) co_return net::NoHead{net::NoHead::Kind::malformed, true, framing.error()};
     connection_->answered();
+    if (sender_) sender_->answered();
     response_framing_ = *framing;
     reusable_ = connection_stays(*head, *framing);
     kept_ = kept_for(head->fields);

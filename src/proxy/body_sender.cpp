@@ -19,7 +19,7 @@ asio::awaitable<void> BodySender::run(std::string head, core::Framing framing) {
     const auto error = co_await send(writer);
     if (stopping_) co_return;
     end_ = error ? End::not_whole : End::whole;
-    upstream_.deadline(error ? limits_.after_failure : limits_.response);
+    if (!answered_) upstream_.deadline(error ? limits_.after_failure : limits_.response);
 }
 
 asio::awaitable<net::error_code> BodySender::send(net::BodyWriter& writer) {
@@ -31,7 +31,7 @@ asio::awaitable<net::error_code> BodySender::send(net::BodyWriter& writer) {
     std::string piece;
     for (std::uint64_t offset = 0; offset < body_.size(); offset += piece.size()) {
         if (const auto error = body_.read(offset, piece)) co_return error;
-        upstream_.deadline(limits_.write_idle);
+        if (!answered_) upstream_.deadline(limits_.write_idle);
         const auto written = co_await writer.write(piece);
         if (written.error) co_return written.error;
         if (stopping_) co_return asio::error::operation_aborted;
@@ -41,10 +41,10 @@ asio::awaitable<net::error_code> BodySender::send(net::BodyWriter& writer) {
 }
 
 asio::awaitable<BodySender::End> BodySender::stop_and_join() {
-    if (!ended_.is_set()) {
-        stopping_ = true;  // it may not have begun yet, where a cancellation finds nothing
-        upstream_.cancel();
-        co_await ended_.wait();
+    stopping_ = true;
+    while (!ended_.is_set()) {
+        upstream_.cancel();  // again until it is heard: there may be nothing to cancel just now
+        co_await ended_.get_within(std::chrono::milliseconds(50));
     }
     co_return end_;
 }

@@ -28,6 +28,9 @@ class BodySender {
     /// Sends `head` and the body. Reads that are under way are given their limit when it ends.
     void start(std::string head, core::Framing framing);
 
+    /// The response has begun: from now on the deadline is that of whoever reads it.
+    void answered() { answered_ = true; }
+
     enum class End : std::uint8_t { whole, not_whole };
     /// Stops what is not sent yet, and waits for the end. May be called again.
     boost::asio::awaitable<End> stop_and_join();
@@ -42,6 +45,7 @@ class BodySender {
     async::OneShot<bool> ended_;
     End end_ = End::not_whole;
     bool stopping_ = false;
+    bool answered_ = false;
 };
 
 }  // namespace oncegate::proxy

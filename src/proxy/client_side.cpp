@@ -1,5 +1,6 @@
 #include "proxy/client_side.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -79,6 +80,12 @@ std::uint64_t ClientSide::bytes_out() const { return connection_.stream().bytes_
 
 /// With the socket goes what the system still holds for a client that does not read; and where the end of the
 /// connection is the end of the body, an orderly one would make a whole answer of what is not.
+/// While the request's body is still being read, the one deadline of the stream must leave that its time too.
+std::chrono::milliseconds ClientSide::write_limit() const {
+    const auto& timeouts = server_.timeouts;
+    return body_.finished() ? timeouts.write_idle : std::max(timeouts.write_idle, timeouts.body_idle);
+}
+
 void ClientSide::note(const net::IoResult& written) {
     if (!written.error || gone_) return;
     gone_ = true;
@@ -87,7 +94,7 @@ void ClientSide::note(const net::IoResult& written) {
 
 asio::awaitable<void> ClientSide::write_now(std::string_view bytes) {
     const std::array<asio::const_buffer, 1> pieces{asio::buffer(bytes)};
-    connection_.stream().deadline(server_.timeouts.write_idle);
+    connection_.stream().deadline(write_limit());
     note(co_await connection_.stream().write(pieces));
 }
 
@@ -132,7 +139,7 @@ asio::awaitable<void> ClientSide::send(core::ResponseHead head, std::string_view
     const auto text = head_bytes(head, framing);
     if (gone_) co_return;
     std::array<asio::const_buffer, 2> pieces{asio::buffer(text), asio::buffer(body)};
-    connection_.stream().deadline(server_.timeouts.write_idle);
+    connection_.stream().deadline(write_limit());
     note(co_await connection_.stream().write(std::span(pieces).first(content && !body.empty() ? 2 : 1)));
 }
 
@@ -162,13 +169,13 @@ asio::awaitable<void> ClientSide::flush() {
 
 asio::awaitable<void> ClientSide::write(std::string_view piece) {
     if (gone_) co_return;
-    connection_.stream().deadline(server_.timeouts.write_idle);
+    connection_.stream().deadline(write_limit());
     note(co_await writer_->write(piece));
 }
 
 asio::awaitable<void> ClientSide::write_last(std::string_view piece, const core::Fields& trailers) {
     if (gone_) co_return;
-    connection_.stream().deadline(server_.timeouts.write_idle);
+    connection_.stream().deadline(write_limit());
     if (trailers.empty()) {
         note(co_await writer_->write_last(piece));
         co_return;

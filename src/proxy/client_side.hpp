@@ -93,6 +93,7 @@ class ClientSide {
     std::string head_bytes(const core::ResponseHead& head, core::Framing framing);
     boost::asio::awaitable<void> write_now(std::string_view bytes);
     void note(const net::IoResult& written);
+    std::chrono::milliseconds write_limit() const;
 
     net::Connection& connection_;
     const core::RequestHead& request_;

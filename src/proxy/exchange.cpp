@@ -192,16 +192,16 @@ asio::awaitable<void> Exchange::forward(InFlight::Permit permit, store::Claimed 
     std::exception_ptr escaped;
     try {
         co_await forward_by(attempt, std::move(held));
+        co_await attempt.end();
     } catch (...) {
         escaped = std::current_exception();
     }
-    if (escaped) {
-        // The attempt may still be sending what lives in this frame, also when this coroutine is being cancelled.
-        co_await asio::this_coro::throw_if_cancelled(false);
-        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-    }
+    if (!escaped) co_return;
+    // The attempt may still be sending what lives in this frame, also when this coroutine is being cancelled.
+    co_await asio::this_coro::throw_if_cancelled(false);
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     co_await attempt.end();
-    if (escaped) std::rethrow_exception(escaped);
+    std::rethrow_exception(escaped);
 }
 
 asio::awaitable<void> Exchange::forward_by(Attempt& attempt, Held held) {

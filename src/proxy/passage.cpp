@@ -114,6 +114,7 @@ asio::awaitable<Passage::End> Passage::run(Repeat repeat) {
 }
 
 asio::awaitable<void> Passage::pass_down(const core::ResponseHead& received, core::Framing framing) {
+    if (upload_) upload_->answered();
     close_if_unread();
     net::BodyReader body(upstream_.connection(), framing, request_.server().timeouts.body_idle);
     auto down = down_of(request_, received, framing, upstream_.server().authority);

@@ -139,6 +139,8 @@ asio::awaitable<void> Recording::deliver_stream(Attempt& attempt, core::Response
         co_await chunks.add(held_back);
         // An event is for now; only what comes last can wait for the record, and of a stream of events that is its end.
         if (flows) co_await request_.client.write(std::exchange(held_back, std::string()));
+        // Neither kept nor wanted: it might never end.
+        if (chunks.state() == ChunkWriter::State::dropping && request_.client.gone()) break;
         const auto piece = co_await attempt.next_piece();
         if (piece.has_error()) co_return co_await cut_off(piece.error());
         if (piece->empty()) break;

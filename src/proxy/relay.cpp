@@ -105,15 +105,15 @@ asio::awaitable<void> relay_buffered(Request& request, const net::BodySpill& bod
     std::exception_ptr escaped;
     try {
         co_await relay_by(request, attempt, body, std::move(head), framing);
+        co_await attempt.end();
     } catch (...) {
         escaped = std::current_exception();
     }
-    if (escaped) {
-        co_await asio::this_coro::throw_if_cancelled(false);
-        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-    }
+    if (!escaped) co_return;
+    co_await asio::this_coro::throw_if_cancelled(false);
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     co_await attempt.end();
-    if (escaped) std::rethrow_exception(escaped);
+    std::rethrow_exception(escaped);
 }
 
 }  // namespace oncegate::proxy

@@ -1,5 +1,8 @@
 #include "proxy/session.hpp"
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include "core/forwarding.hpp"
 #include "core/head_rules.hpp"
 #include "net/proxy_header.hpp"
@@ -24,6 +27,9 @@ constexpr std::chrono::milliseconds lingering_time{2'000};
 constexpr std::chrono::milliseconds first_head_grace{500};
 constexpr std::size_t refusals_max = 64;
 
+/// Requests of one connection in a row before others get a turn: pipelined ones that are answered here never wait.
+constexpr unsigned requests_in_a_row = 16;
+
 /// Counts something of the shared state for as long as it lives.
 class Counted {
  public:
@@ -40,6 +46,18 @@ class Counted {
     std::atomic<std::size_t>& count_;
     std::size_t number_;
     bool counts_ = true;
+};
+
+/// Counts a request of a route for as long as it is under way.
+class UnderWay {
+ public:
+    explicit UnderWay(Metrics::Route& route) : route_(route) { Metrics::request_began(route_); }
+    ~UnderWay() { Metrics::request_ended(route_); }
+    UnderWay(const UnderWay&) = delete;
+    UnderWay& operator=(const UnderWay&) = delete;
+
+ private:
+    Metrics::Route& route_;
 };
 
 core::Problem problem_of(ProblemKind kind, std::string detail = {}, std::optional<int> status = std::nullopt) {
@@ -153,7 +171,8 @@ void Session::note_no_entrance(Metrics::Entrance what, const net::error_code& wh
 
 asio::awaitable<void> Session::serve_requests() {
     auto wait = server().timeouts.head;
-    for (;;) {
+    for (unsigned requests = 1;; ++requests) {
+        if (requests % requests_in_a_row == 0) co_await asio::post(worker_.executor, asio::use_awaitable);
         connection_.stream().deadline(wait);
         idle_ = connection_.buffered().empty();
         auto head = co_await net::read_request_head(connection_, server().limits.request_head, server().timeouts.head);
@@ -286,7 +305,7 @@ asio::awaitable<void> Session::dispatch(ClientSide& client, Report& report) {
     const auto& route = generation_->config().routes[*index];
     counts_ = &generation_->shared().route_counts(*index);
     report.route = route.name;
-    Metrics::request_began(*counts_);
+    const UnderWay under_way(*counts_);
     Request request{worker_, *generation_, client, report, *index, route};
     if (enforced(route, head.method)) {
         Exchange exchange(request);
@@ -295,7 +314,6 @@ asio::awaitable<void> Session::dispatch(ClientSide& client, Report& report) {
         report.outcome = Outcome::passthrough;
         co_await relay(request);
     }
-    Metrics::request_ended(*counts_);
 }
 
 void Session::write_report(Report& report, const ClientSide& client) {

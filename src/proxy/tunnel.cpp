@@ -4,6 +4,8 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/error.hpp>
 
+#include "net/tls_fault.hpp"
+
 namespace oncegate::proxy {
 
 namespace asio = boost::asio;
@@ -37,7 +39,8 @@ asio::awaitable<void> Tunnel::pass(Direction direction) {
         const auto piece = from.buffered();
         if (piece.empty()) {
             step = co_await from.fill(piece_bytes_max);
-            if (step.error == asio::error::eof) {
+            // Many TLS peers just go, without a word: what they sent before is as good as it is without TLS.
+            if (step.error == asio::error::eof || step.error == net::tls_truncated()) {
                 to.stream().close_sending();
                 co_return;
             }
@@ -52,8 +55,16 @@ asio::awaitable<void> Tunnel::pass(Direction direction) {
     }
 }
 
+/// A cancellation finds nothing when the other direction is between two operations just then: said again.
+asio::awaitable<void> Tunnel::insist() {
+    client_.connection().stream().cancel();
+    upstream_.stream().cancel();
+    co_await down_ended_.get_within(std::chrono::milliseconds(50));
+}
+
 asio::awaitable<void> Tunnel::both() {
     co_await pass(Direction::up);
+    while (state_ != State::open && !down_ended_.is_set()) co_await insist();
     co_await down_ended_.wait();
 }
 
@@ -74,7 +85,7 @@ asio::awaitable<void> Tunnel::run() {
         co_await asio::this_coro::throw_if_cancelled(false);
         co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
         break_off(State::broken);
-        co_await down_ended_.wait();
+        while (!down_ended_.is_set()) co_await insist();
     }
     if (state_ == State::broken) {
         client_.abort();

@@ -24,6 +24,7 @@ class Tunnel {
     enum class Direction : std::uint8_t { up, down };
 
     boost::asio::awaitable<void> both();
+    boost::asio::awaitable<void> insist();
     boost::asio::awaitable<void> pass(Direction direction);
     void note_traffic();
     void break_off(State why);

@@ -1,5 +1,6 @@
 #include "proxy/upload.hpp"
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 
 #include "core/forwarding.hpp"
@@ -13,7 +14,10 @@ void Upload::start(std::string head, core::Framing framing, std::chrono::millise
     // joins it.
     asio::co_spawn(request_.worker.executor, run(std::move(head), framing, response_limit),
                    [this](std::exception_ptr escaped) {
-                       if (escaped) result_ = Uploaded::client_broke;
+                       if (escaped) {
+                           result_ = Uploaded::client_broke;
+                           upstream_.stream().deadline(std::chrono::milliseconds(0));
+                       }
                        ended_.set(true);
                    });
 }
@@ -22,7 +26,9 @@ asio::awaitable<void> Upload::run(std::string head, core::Framing framing, std::
     result_ = co_await send(std::move(head), framing);
     switch (result_) {
         case Uploaded::whole:
-        case Uploaded::upstream_closed: upstream_.stream().deadline(response_limit); break;
+        case Uploaded::upstream_closed:
+            if (!answered_) upstream_.stream().deadline(response_limit);
+            break;
         case Uploaded::stopped: break;
         case Uploaded::client_broke:
         case Uploaded::client_late:
@@ -45,6 +51,18 @@ asio::awaitable<net::IoResult> Upload::finish(net::BodyWriter& writer, std::stri
     co_return co_await writer.finish(trailers);
 }
 
+/// A stream has one deadline for both directions: once the answer is being read, it must leave both their time.
+void Upload::allow_writing() {
+    const auto& timeouts = request_.server().timeouts;
+    upstream_.stream().deadline(answered_ ? std::max(timeouts.write_idle, timeouts.body_idle) : timeouts.write_idle);
+}
+
+/// How long the next piece may take is the client's deadline.
+void Upload::allow_pause() {
+    if (answered_) return upstream_.stream().deadline(request_.server().timeouts.body_idle);
+    upstream_.stream().no_deadline();
+}
+
 asio::awaitable<Uploaded> Upload::send(std::string head, core::Framing framing) {
     const auto& server = request_.server();
     net::BodyWriter writer(upstream_.stream(), framing, std::move(head));
@@ -61,7 +79,7 @@ asio::awaitable<Uploaded> Upload::send(std::string head, core::Framing framing) 
         total += piece->size();
         request_.client.count_in(piece->size());
         if (total > server.limits.request_body) co_return Uploaded::too_large;
-        upstream_.stream().deadline(server.timeouts.write_idle);
+        allow_writing();
         if (request_.client.body().finished()) {
             const auto written = co_await finish(writer, *piece);
             co_return written.error ? Uploaded::upstream_closed : Uploaded::whole;
@@ -69,18 +87,19 @@ asio::awaitable<Uploaded> Upload::send(std::string head, core::Framing framing) 
         const auto written = co_await writer.write(*piece);
         if (stopping_) co_return Uploaded::stopped;
         if (written.error) co_return Uploaded::upstream_closed;
-        upstream_.stream().no_deadline();  // how long the next piece may take is the client's deadline
+        allow_pause();
     }
 }
 
 asio::awaitable<Uploaded> Upload::stop_and_join() {
-    if (!done()) {
-        stopping_ = true;  // it may be between two operations just now, where a cancellation finds nothing
+    stopping_ = true;
+    while (!done()) {
+        // Said again until it is heard: it may be between two operations just now, where a cancellation finds nothing.
         request_.client.close_after();
         request_.client.stop_reading();
         upstream_.stream().cancel();
+        co_await ended_.get_within(std::chrono::milliseconds(50));
     }
-    co_await ended_.wait();
     co_return result_;
 }
 

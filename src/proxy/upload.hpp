@@ -34,6 +34,9 @@ class Upload {
 
     bool done() const { return ended_.is_set(); }
 
+    /// The response has begun: from now on the upstream's deadline is that of whoever reads it.
+    void answered() { answered_ = true; }
+
     /// Ends the upload if it still runs, and waits for its end. After start().
     boost::asio::awaitable<Uploaded> stop_and_join();
 
@@ -41,12 +44,15 @@ class Upload {
     boost::asio::awaitable<void> run(std::string head, core::Framing framing, std::chrono::milliseconds response_limit);
     boost::asio::awaitable<net::IoResult> finish(net::BodyWriter& writer, std::string_view piece);
     boost::asio::awaitable<Uploaded> send(std::string head, core::Framing framing);
+    void allow_writing();
+    void allow_pause();
 
     Request& request_;
     net::Connection& upstream_;
     async::OneShot<bool> ended_;
     Uploaded result_ = Uploaded::whole;  ///< once it has ended
     bool stopping_ = false;
+    bool answered_ = false;
 };
 
 }  // namespace oncegate::proxy

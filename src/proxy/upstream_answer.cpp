@@ -1,5 +1,7 @@
 #include "proxy/upstream_answer.hpp"
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <charconv>
 
 #include "core/field_list.hpp"
@@ -22,8 +24,16 @@ asio::awaitable<net::HeadOr<core::ResponseHead>> read_final_head(ClientSide& cli
     for (;;) {
         auto head = co_await net::read_response_head(upstream, head_bytes_max);
         if (head.has_error() || head->status >= 200 || head->status == 101) co_return head;
+        if (upstream.stream().overdue()) {
+            NoHead late;
+            late.kind = NoHead::Kind::timed_out;
+            late.started = true;
+            co_return late;
+        }
         const auto interim = core::for_client(*head, {});
         co_await client.interim(interim);
+        // They may all be there already: others get their turn, timers included.
+        co_await asio::post(upstream.stream().executor(), asio::use_awaitable);
     }
 }
 
@@ -50,6 +60,7 @@ std::optional<std::chrono::seconds> kept_for(const core::Fields& fields) {
 }
 
 void note_no_answer(const Request& request, net::PooledConnection& upstream, const net::NoHead& why) {
+    if (request.worker.shared.draining) return;  // it may be our own end that cut it off
     const bool broke = why.kind == NoHead::Kind::closed || why.kind == NoHead::Kind::broken;
     if (!broke || !upstream.reused()) upstream.failed();
     std::string what(upstream.server().authority);
@@ -69,6 +80,7 @@ void note_no_answer(const Request& request, net::PooledConnection& upstream, con
 }
 
 void note_cut_off(const Request& request, std::string_view server, net::BodyFault::Kind why) {
+    if (request.worker.shared.draining) return;
     std::string what(server);
     switch (why) {
         case net::BodyFault::Kind::cut_off:

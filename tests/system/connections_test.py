@@ -1,6 +1,7 @@
 """The connection itself: keep-alive, pipelining, what has no body, slow readers, overload."""
 
 import socket
+import threading
 import unittest
 
 from harness.cases import SystemCase
@@ -149,6 +150,67 @@ class Refusals(SystemCase):
             self.assertEqual(fresh.ask("GET", "/").status, 201)
         for connection in refused:
             connection.close()
+
+
+class Turns(SystemCase):
+    """One thread, and somebody who always has something to read for it: the others are served all the same."""
+
+    def bystander_is_served(self, proxy, target="/plain"):
+        with proxy.connect() as bystander:
+            for _ in range(20):
+                self.assertEqual(bystander.ask("GET", target).status, 201)
+
+    def test_pipelined_requests_that_are_answered_here(self):
+        """[R129] They never wait for an upstream."""
+        _, proxy = self.setup_pair(server={"threads": 1})
+        flood, over = proxy.connect(), threading.Event()
+        self.addCleanup(flood.close)
+
+        def send():
+            requests = b"OPTIONS * HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0\r\n\r\n" * 500
+            while not over.is_set():
+                flood.send_anyway(requests)
+
+        def receive():
+            while not over.is_set():
+                flood.sock.recv(1 << 16)
+
+        self.assertEqual(flood.ask("OPTIONS", "*", [("Max-Forwards", "0")]).status, 200)
+        threads = [threading.Thread(target=work) for work in (send, receive)]
+        for thread in threads:
+            thread.start()
+        try:
+            self.bystander_is_served(proxy)
+        finally:
+            over.set()
+            for thread in threads:
+                thread.join()
+
+    def test_endless_interim_responses(self):
+        """[R124] They are passed on for as long as `timeouts.response` says, and hold up nobody."""
+        def endless(_):
+            return b"HTTP/1.1 102 Processing\r\n\r\n" * 1000
+
+        upstream = self.upstream(*[endless] * 100_000)
+        quick = self.upstream()
+        config = self.config(upstream, server={"threads": 1})
+        config["upstreams"]["app"]["timeouts"] = {"response": "1s"}
+        config["upstreams"]["quick"] = {"servers": [f"http://127.0.0.1:{quick.port}"]}
+        config["routes"].insert(0, {"name": "quick", "match": {"path": "/quick"}, "upstream": "quick"})
+        proxy = self.proxy(config)
+        with proxy.connect() as flooded:
+            flooded.send(request_bytes("GET", "/endless"))
+            self.assertEqual(flooded.receive_head().status, 102)
+            reader = threading.Thread(target=self.until_final, args=(flooded,))
+            reader.start()
+            self.bystander_is_served(proxy, "/quick")
+            reader.join()
+        self.assertEqual(self.final, 504)
+
+    def until_final(self, connection):
+        while (head := connection.receive_head()) is not None and head.status < 200:
+            pass
+        self.final = head and head.status
 
 
 if __name__ == "__main__":
