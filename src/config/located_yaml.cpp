@@ -222,11 +222,15 @@ bool is_text(std::string_view yaml, Problems& problems) {
 /// What most often is behind an error of the parser, which itself names only what it looked for.
 std::string syntax_hint(std::string_view yaml, const YAML::ParserException& error) {
     const std::string_view message = error.msg;
-    if (message.find("flow not found") != std::string_view::npos) return "; a ] or } is missing before this";
-    if (message.find("not found") == std::string_view::npos && message != "illegal map value") return {};
     std::string_view line = yaml;
     for (int number = 0; number < error.mark.line; ++number)
         line.remove_prefix(std::min(line.size(), line.find('\n') + 1));
+    line = line.substr(0, line.find('\n'));
+    if (line.find("]:") != std::string_view::npos && line.find_first_of("\"'") == std::string_view::npos) {
+        return "; an address that begins with [ needs quotes";
+    }
+    if (message.find("flow not found") != std::string_view::npos) return "; a ] or } is missing before this";
+    if (message.find("not found") == std::string_view::npos && message != "illegal map value") return {};
     const auto indentation = line.substr(0, line.find_first_not_of(" \t"));
     if (indentation.find('\t') != std::string_view::npos) return "; the line is indented with a tab; use spaces";
     return "; is the line indented like its neighbours? A text with ': ' in it needs quotes";

@@ -8,7 +8,6 @@
 namespace oncegate::config {
 
 std::string ConfigError::text() const {
-    if (line == 0) return file + ": " + message;
     return file + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " + message;
 }
 

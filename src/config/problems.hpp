@@ -24,7 +24,7 @@ struct ConfigError {
     std::size_t column = 0;
     std::string message;
 
-    /// FILE:LINE:COL: message, or FILE: message
+    /// FILE:LINE:COL: message
     std::string text() const;
 };
 

@@ -102,14 +102,17 @@ bool looks_like_a_field(const Written& written) {
                        [](char c) { return c == '-' || (c >= 'A' && c <= 'Z'); });
 }
 
-std::string part_hint(const Written& written, const std::string& whole, const std::vector<std::string>& known) {
+/// `known`: the words; `offered`: as they are shown to someone who looks for one.
+std::string part_hint(const Written& written, const std::string& whole, const std::vector<std::string>& known,
+                      const std::vector<std::string>& offered) {
     std::string underscored = core::to_lower(written.kind);
     std::replace(underscored.begin(), underscored.end(), '-', '_');
     if (std::find(known.begin(), known.end(), underscored) != known.end()) {
         return "; did you mean '" + underscored + "'?";
     }
     if (looks_like_a_field(written)) return "; did you mean 'header:" + whole + "'?";
-    return name_hint(written.kind, known);
+    auto hint = name_hint(written.kind, known);
+    return hint.starts_with("; did you mean") ? hint : name_hint(written.kind, offered);
 }
 
 template <class Part, class Kind>
@@ -118,8 +121,10 @@ std::optional<Part> read_part(const Node& node, Problems& problems, const std::v
     if (!whole) return std::nullopt;
     const Written written = split(*whole);
     std::vector<std::string> known;
+    std::vector<std::string> offered;
     for (const auto& word : words) {
-        if (is_offered(word)) known.push_back(shown(word));
+        known.emplace_back(word.word);
+        if (is_offered(word)) offered.push_back(shown(word));
         if (written.kind != word.word) continue;
         std::string fault = name_fault(word, written);
         if (fault.empty() && written.optional && word.absence == Word<Kind>::Absence::impossible) {
@@ -129,7 +134,7 @@ std::optional<Part> read_part(const Node& node, Problems& problems, const std::v
         problems.add(node, "'" + *whole + "' " + fault);
         return std::nullopt;
     }
-    problems.add(node, "'" + *whole + "' is not known" + part_hint(written, *whole, known));
+    problems.add(node, "'" + *whole + "' is not known" + part_hint(written, *whole, known, offered));
     return std::nullopt;
 }
 

@@ -233,16 +233,18 @@ TEST_CASE("an empty secret and a directory in its place are errors") {
     CHECK(errors_of(listener + "admin: { token_file: '" + empty + "' }\n" + upstream_and_route) ==
           "config.yaml:2:22: admin.token_file: the file '" + empty + "' is empty\n");
     CHECK(errors_of(listener + "admin: { token_file: '" + directory.path() + "' }\n" + upstream_and_route) ==
-          "config.yaml:2:22: admin.token_file: the file '" + directory.path() + "' cannot be read\n");
+          "config.yaml:2:22: admin.token_file: the file '" + directory.path() + "' cannot be read: Is a directory\n");
 }
 
 TEST_CASE("a file that is not there is one error without a line") {
     const TemporaryDirectory directory;
-    for (const auto& path : {directory.path() + "/none.yaml", directory.path()}) {
+    const std::vector<std::pair<std::string, std::string>> cases{
+        {directory.path() + "/none.yaml", "No such file or directory"}, {directory.path(), "Is a directory"}};
+    for (const auto& [path, reason] : cases) {
         const auto result = config::load_file(path, no_variables);
         CHECK_FALSE(result.config);
         REQUIRE(result.errors.size() == 1);
-        CHECK(result.errors[0].text() == path + ":0:0: the file cannot be read");
+        CHECK(result.errors[0].text() == path + ":0:0: the file cannot be read: " + reason);
     }
 }
 
@@ -257,7 +259,11 @@ TEST_CASE("a file's own name stands before its errors") {
 
 TEST_CASE("the admin listener cannot share a listener's address") {
     CHECK(errors_of("server: { listeners: [{ bind: 127.0.0.1:9901 }] }\n" + upstream_and_route) ==
-          "config.yaml:1:1: admin.bind 127.0.0.1:9901 is a listener's address too\n");
+          "config.yaml:1:31: server.listeners[0].bind: 127.0.0.1:9901 is the default of admin.bind too; write "
+          "admin.bind\n");
+    CHECK(errors_of("server: { listeners: [{ bind: 127.0.0.1:8080 }] }\nadmin: { bind: 127.0.0.1:8080 }\n" +
+                    upstream_and_route) ==
+          "config.yaml:2:16: admin.bind: 127.0.0.1:8080 is a listener's address too, that of line 1\n");
 }
 
 TEST_CASE("control characters and aliases without end are refused") {
