@@ -108,4 +108,19 @@ asio::awaitable<void> Attempt::end() {
     if (end != BodySender::End::whole) reusable_ = false;
 }
 
+asio::awaitable<void> joined(Attempt& attempt, asio::awaitable<void> work) {
+    std::exception_ptr escaped;
+    try {
+        co_await std::move(work);
+        co_await attempt.end();
+    } catch (...) {
+        escaped = std::current_exception();
+    }
+    if (!escaped) co_return;
+    co_await asio::this_coro::throw_if_cancelled(false);
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    co_await attempt.end();
+    std::rethrow_exception(escaped);
+}
+
 }  // namespace oncegate::proxy

@@ -63,4 +63,8 @@ class Attempt {
     bool reusable_ = false;
 };
 
+/// Awaits `work`, which uses `attempt`, and then what the attempt may still be sending: however `work` ends, also when
+/// this coroutine is being cancelled.
+boost::asio::awaitable<void> joined(Attempt& attempt, boost::asio::awaitable<void> work);
+
 }  // namespace oncegate::proxy

@@ -189,19 +189,7 @@ asio::awaitable<void> Exchange::forward(InFlight::Permit permit, store::Claimed 
 
     auto held = held_of(std::move(permit), claimed, owner);
     Attempt attempt(request_);
-    std::exception_ptr escaped;
-    try {
-        co_await forward_by(attempt, std::move(held));
-        co_await attempt.end();
-    } catch (...) {
-        escaped = std::current_exception();
-    }
-    if (!escaped) co_return;
-    // The attempt may still be sending what lives in this frame, also when this coroutine is being cancelled.
-    co_await asio::this_coro::throw_if_cancelled(false);
-    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-    co_await attempt.end();
-    std::rethrow_exception(escaped);
+    co_await joined(attempt, forward_by(attempt, std::move(held)));
 }
 
 asio::awaitable<void> Exchange::forward_by(Attempt& attempt, Held held) {

@@ -102,18 +102,7 @@ asio::awaitable<void> relay_by(Request& request, Attempt& attempt, const net::Bo
 asio::awaitable<void> relay_buffered(Request& request, const net::BodySpill& body, core::RequestHead head,
                                      core::Framing framing) {
     Attempt attempt(request);
-    std::exception_ptr escaped;
-    try {
-        co_await relay_by(request, attempt, body, std::move(head), framing);
-        co_await attempt.end();
-    } catch (...) {
-        escaped = std::current_exception();
-    }
-    if (!escaped) co_return;
-    co_await asio::this_coro::throw_if_cancelled(false);
-    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-    co_await attempt.end();
-    std::rethrow_exception(escaped);
+    co_await joined(attempt, relay_by(request, attempt, body, std::move(head), framing));
 }
 
 }  // namespace oncegate::proxy

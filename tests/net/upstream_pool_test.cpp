@@ -94,14 +94,16 @@ TEST_CASE("a connection given back is used again and counts its bytes anew") {
 
 TEST_CASE("a connection that is not given back is closed", "[R62]") {
     Gate gone;
+    RawSocket::End end{};
     ScriptedPeer peer([&](RawSocket& client) {
-        CHECK(client.wait_end() == RawSocket::End::closed);
+        end = client.wait_end();
         gone.open();
     });
     asio::io_context io;
     UpstreamPool pool(io.get_executor(), loopback_upstream({peer.port()}));
     REQUIRE(run(io, pool.take()).has_value());
     gone.wait();
+    CHECK(end == RawSocket::End::closed);
     CHECK(pool.in_use() == 0);
     CHECK(pool.idle() == 0);
     peer.finish();

@@ -97,6 +97,7 @@ TEST_CASE("the upstream's end is passed on while the client goes on sending", "[
 
 TEST_CASE("a side of a tunnel that breaks takes the other with it", "[R135][R147]") {
     Gate open;
+    RawSocket::End end{};
     std::vector<ScriptedPeer::Script> scripts{[](RawSocket& proxy) {
                                                   proxy.read_head();
                                                   proxy.send(switches);
@@ -106,7 +107,7 @@ TEST_CASE("a side of a tunnel that breaks takes the other with it", "[R135][R147
                                               [&](RawSocket& proxy) {
                                                   proxy.read_head();
                                                   proxy.send(switches);
-                                                  CHECK(proxy.wait_end() == RawSocket::End::reset);
+                                                  end = proxy.wait_end();
                                                   open.open();
                                               }};
     ScriptedPeer upstream(scripts);
@@ -116,6 +117,7 @@ TEST_CASE("a side of a tunnel that breaks takes the other with it", "[R135][R147
     CHECK(client.wait_end() == RawSocket::End::reset);
     tunnel_through(proxy).reset();
     open.wait();
+    CHECK(end == RawSocket::End::reset);
     upstream.finish();
 }
 

@@ -74,5 +74,25 @@ class Limits(SystemCase):
         self.assertEqual(proxy.post('"k"').status, 201)
 
 
+class Times(SystemCase):
+    def test_keep_alive(self):
+        """`timeouts.keep_alive`: between two requests, and without a word."""
+        _, proxy = self.setup_pair(server={"timeouts": {"keep_alive": "300ms", "head": "120s"}})
+        with proxy.connect() as connection:
+            self.assertEqual(connection.ask("GET", "/plain").status, 201)
+            self.assertTrue(connection.closed_by_peer())
+
+    def test_half_a_head(self):
+        """`timeouts.head`: from its first byte on; 408, and the connection ends."""
+        upstream, proxy = self.setup_pair(server={"timeouts": {"keep_alive": "120s", "head": "300ms"}})
+        with proxy.connect() as connection:
+            self.assertEqual(connection.ask("GET", "/plain").status, 201)
+            connection.send(b"GET /plain HTTP/1.1\r\nHost: a\r\n")
+            answer = connection.receive("GET")
+            self.assertEqual((answer.status, answer.get("Connection").lower()), (408, "close"))
+            self.assertTrue(connection.closed_by_peer())
+        self.assertEqual(upstream.hits(), 1)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)
