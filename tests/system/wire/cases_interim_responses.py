@@ -43,6 +43,8 @@ CASES = [
     answered("interim-then-an-error", INTERIM, hints() + sized_reply(b"no", status=b"HTTP/1.1 422 No"), status=(422,), interim=(103,),
              body=b"no"),
     answered("ten-hints", INTERIM, hints("Link: </a>") * 10 + OK, interim=(103,) * 10, body=b"ok"),
+    # A 102 now and then is how a server says that it is still at work: only the time for the answer bounds them.
+    answered("hundreds-of-hints", INTERIM, hints("Link: </a>") * 500 + OK, interim=(103,) * 500, body=b"ok"),
 
     bad_answer("switching-unasked", "RFC 9110 §15.2.2, §7.8; R135",
                b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"),
@@ -52,6 +54,5 @@ CASES = [
     bad_answer("interim-then-nothing", "RFC 9112 §8", (hints(), CLOSE)),
     bad_answer("interim-malformed", "RFC 9112 §5.1; R120", hints("X A: 1") + OK, or_repaired=True),
     bad_answer("interim-with-bare-lf", "RFC 9112 §2.2; R120", b"HTTP/1.1 103 Early Hints\n\n" + OK, or_repaired=True, level=STRICT),
-    bad_answer("interim-flood", "no end of 1xx", hints("Link: </a>") * 5000 + OK, or_repaired=True, level=STRICT),
     bad_answer("interim-http2", "RFC 9112 §2.3", b"HTTP/2 103 Early Hints\r\n\r\n" + OK, or_repaired=True),
 ]
