@@ -28,13 +28,14 @@ class Signals(SystemCase):
 
         for number, signal_number in enumerate((signal.SIGUSR1, signal.SIGHUP)):
             proxy.ask("GET", "/before")
+            wait_until(lambda: lines(log) == 1, "the line of before is written")  # the answer comes before its line
             moved = f"{log}.{number}"
             os.rename(log, moved)
             proxy.process.send_signal(signal_number)
             wait_until(lambda: os.path.exists(log), "a new file")
-            wait_until(lambda: lines(moved) == 1, "the line of before is in the old file")
             proxy.ask("GET", "/after")
             wait_until(lambda: lines(log) == 1, "the line of after is in the new file")
+            self.assertEqual(lines(moved), 1)
             os.remove(log)
             proxy.process.send_signal(signal.SIGUSR1)
             wait_until(lambda: os.path.exists(log), "a new file")

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 
@@ -25,6 +26,21 @@ std::string create_private_file(const std::string& path) {
     if (code == ENOENT && !folder.empty() && !std::filesystem::exists(folder, ignored))
         return "cannot create " + path + ": the folder " + folder.string() + " does not exist";
     return "cannot create " + path + ": " + std::strerror(code);
+}
+
+/// A new file becomes WAL by an upgrade of a lock, for which SQLite does not wait when several processes try it at
+/// once.
+int use_settings(SqliteConnection& connection, std::chrono::steady_clock::time_point until) {
+    constexpr int pause_ms = 2;
+    for (;;) {
+        const int code = connection.run(
+            "PRAGMA journal_mode = WAL;"
+            "PRAGMA synchronous = FULL;"
+            "PRAGMA cache_size = -16384;"
+            "PRAGMA journal_size_limit = 67108864;");
+        if ((code & 0xFF) != SQLITE_BUSY || std::chrono::steady_clock::now() >= until) return code;
+        sqlite3_sleep(pause_ms);
+    }
 }
 
 }  // namespace
@@ -69,11 +85,7 @@ Outcome<SqliteConnection> SqliteConnection::open(const std::string& path, millis
     if (code != SQLITE_OK) return sqlite_fault(code, "cannot open " + path + ": " + connection.message());
     sqlite3_extended_result_codes(handle, 1);
     sqlite3_busy_timeout(handle, static_cast<int>(busy.count()));
-    const int set = connection.run(
-        "PRAGMA journal_mode = WAL;"
-        "PRAGMA synchronous = FULL;"
-        "PRAGMA cache_size = -16384;"
-        "PRAGMA journal_size_limit = 67108864;");
+    const int set = use_settings(connection, std::chrono::steady_clock::now() + busy);
     if (set != SQLITE_OK) return sqlite_fault(set, "cannot use " + path + ": " + connection.message());
     return connection;
 }
