@@ -8,6 +8,7 @@
 
 #include "async/task_set.hpp"
 #include "support/net/fake_names.hpp"
+#include "support/net/health_notes.hpp"
 #include "support/net/listening_socket.hpp"
 #include "support/net/scripted_peer.hpp"
 #include "support/net/test_certificates.hpp"
@@ -20,29 +21,14 @@ using namespace std::chrono_literals;
 using net::ServerChange;
 using net::UpstreamHealth;
 using net::UpstreamServer;
+using test::HealthNotes;
+using test::Heard;
 using test::ListeningSocket;
 using test::RawSocket;
 using test::ScriptedPeer;
 using Verdict = UpstreamHealth::Verdict;
 
 namespace {
-
-struct Heard {
-    std::size_t server;
-    ServerChange change;
-    std::string reason;
-};
-
-class Notes final : public net::HealthObserver {
- public:
-    explicit Notes(std::vector<Heard>& heard) : heard_(heard) {}
-    void server_changed(std::size_t server, ServerChange change, std::string_view reason) override {
-        heard_.push_back({server, change, std::string(reason)});
-    }
-
- private:
-    std::vector<Heard>& heard_;
-};
 
 UpstreamServer at_port(std::uint16_t port) {
     UpstreamServer server;
@@ -58,8 +44,8 @@ class Checking {
     Checking(asio::io_context& io, std::vector<UpstreamServer> servers)
         : io_(io), tasks_(io.get_executor(), [](const std::exception_ptr&) {}) {
         options.servers = std::move(servers);
-        options.health =
-            std::make_shared<UpstreamHealth>(options.servers.size(), net::Ejection(), std::make_unique<Notes>(heard));
+        options.health = std::make_shared<UpstreamHealth>(options.servers.size(), net::Ejection(),
+                                                          std::make_unique<HealthNotes>(heard));
         options.path = "/healthz?deep=1";
         options.interval = 150ms;
         options.unhealthy_after = 2;

@@ -1,4 +1,5 @@
 #include "net/upstream_health.hpp"
+#include "support/net/health_notes.hpp"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -11,26 +12,11 @@ using namespace std::chrono_literals;
 using net::Ejection;
 using net::ServerChange;
 using net::UpstreamHealth;
+using test::HealthNotes;
+using test::Heard;
 using Verdict = net::UpstreamHealth::Verdict;
 
 namespace {
-
-struct Heard {
-    std::size_t server;
-    ServerChange change;
-    std::string reason;
-};
-
-class Notes final : public net::HealthObserver {
- public:
-    explicit Notes(std::vector<Heard>& heard) : heard_(heard) {}
-    void server_changed(std::size_t server, ServerChange change, std::string_view reason) override {
-        heard_.push_back({server, change, std::string(reason)});
-    }
-
- private:
-    std::vector<Heard>& heard_;
-};
 
 /// A clock moved by hand.
 const auto start = UpstreamHealth::clock::time_point(1h);
@@ -51,7 +37,7 @@ TEST_CASE("every server begins usable") {
 
 TEST_CASE("a server that fails so often in a row is left out for a time") {
     std::vector<Heard> heard;
-    UpstreamHealth health(2, Ejection{3, 10s}, std::make_unique<Notes>(heard));
+    UpstreamHealth health(2, Ejection{3, 10s}, std::make_unique<HealthNotes>(heard));
     fail(health, 1, 2, start);
     CHECK(health.usable(1, start));
     fail(health, 1, 1, start);
@@ -78,7 +64,7 @@ TEST_CASE("an answer between failures begins the count anew") {
 
 TEST_CASE("after its time an ejected server gets one try at a time") {
     std::vector<Heard> heard;
-    UpstreamHealth health(2, Ejection{1, 10s}, std::make_unique<Notes>(heard));
+    UpstreamHealth health(2, Ejection{1, 10s}, std::make_unique<HealthNotes>(heard));
     fail(health, 0, 1, start);
     const auto later = start + 10s;
     REQUIRE(health.admit(0, later));
@@ -145,7 +131,7 @@ TEST_CASE("the only server is never ejected, nor is any with zero failures confi
 
 TEST_CASE("a server that active checks found down is not usable until they find it up") {
     std::vector<Heard> heard;
-    UpstreamHealth health(1, Ejection{3, 10s}, std::make_unique<Notes>(heard));
+    UpstreamHealth health(1, Ejection{3, 10s}, std::make_unique<HealthNotes>(heard));
     health.judge(0, Verdict::up, "well");
     CHECK(heard.empty());
     health.judge(0, Verdict::down, "status 503");
@@ -166,7 +152,7 @@ TEST_CASE("a server that active checks found down is not usable until they find 
 
 TEST_CASE("a server that comes up is back altogether, ejection included") {
     std::vector<Heard> heard;
-    UpstreamHealth health(2, Ejection{1, 10s}, std::make_unique<Notes>(heard));
+    UpstreamHealth health(2, Ejection{1, 10s}, std::make_unique<HealthNotes>(heard));
     health.judge(0, Verdict::down, "status 503");
     fail(health, 0, 1, start);
     health.answered(0);

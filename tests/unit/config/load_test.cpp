@@ -104,7 +104,7 @@ TEST_CASE("an upstream's servers become hosts and ports and authorities") {
 
 TEST_CASE("schemes and unix sockets and the care for servers arrive as written") {
     const TemporaryDirectory directory;
-    const auto pem = directory.write("some.pem", "x");
+    const auto pem = directory.write("some.txt", "x");
     const auto loaded_config =
         loaded(listener +
                "upstreams:\n"
