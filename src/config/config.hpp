@@ -159,6 +159,34 @@ struct HostRule {
     std::string name;  ///< for Kind::name, "api.internal" or with a port
 };
 
+/// Asks another service whether a request may pass, before anything else is done with it.
+struct Authorize {
+    std::size_t upstream = 0;          ///< index into Config::upstreams, of the URL's scheme, host and port
+    std::string target;                ///< path and query of the URL
+    bool all_headers = true;           ///< the request's own end-to-end fields are all sent on
+    std::vector<std::string> headers;  ///< else these alone
+    std::vector<std::string> forward;  ///< fields of its answer that go to the upstream
+    milliseconds timeout{5'000};
+};
+
+/// Verifies the token that `scope: jwt:CLAIM` reads.
+struct Jwt {
+    std::vector<std::string> keys;        ///< paths of PEM or JWKS files, read anew when they change
+    std::vector<std::string> issuer;      ///< accepted `iss`; empty: any
+    std::vector<std::string> audience;    ///< one of `aud` must be among these; empty: any
+    std::vector<std::string> algorithms;  ///< accepted `alg`
+    std::string header = "Authorization";
+};
+
+/// Answers to scripts of other origins (Fetch standard).
+struct Cors {
+    std::vector<std::string> allow_origins;   ///< "https://shop.example", or "*"
+    std::vector<std::string> allow_headers;   ///< beside the key's own
+    std::vector<std::string> expose_headers;  ///< beside the proxy's own
+    bool allow_credentials = false;
+    milliseconds max_age{600'000};
+};
+
 struct Route {
     std::string name;
     core::RouteMatch match;
@@ -168,6 +196,9 @@ struct Route {
     core::HeaderEdits response_headers;  ///< on what the upstream answered, first delivery and replay alike
     bool upgrade = false;                ///< passes Upgrade on and tunnels after a 101; only without a policy in force
     unsigned retries = 0;                ///< further tries of a safe request without content that got no answer
+    std::optional<Authorize> authorize;
+    std::optional<Jwt> jwt;  ///< with a scope that reads claims
+    std::optional<Cors> cors;
     std::optional<core::Policy> policy;  ///< none: a plain proxy route
     /// The methods that the policy holds for: those of the match without the safe ones, else POST and PATCH (R1, R2,
     /// R6). Empty without a policy and with `mode: off`: everything is then plainly proxied.

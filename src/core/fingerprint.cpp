@@ -1,8 +1,6 @@
 #include "core/fingerprint.hpp"
 
-#include <openssl/evp.h>
-
-#include <stdexcept>
+#include <algorithm>
 
 #include "core/head_rules.hpp"
 
@@ -12,12 +10,6 @@ namespace {
 
 constexpr std::string_view recipe_version = "1";
 constexpr std::string_view recipe_off = "off";
-
-/// Fetched once: OpenSSL 3 looks an algorithm up by name at every EVP_sha256() use, which costs more than a short hash.
-const EVP_MD* sha256_algorithm() {
-    static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
-    return algorithm;
-}
 
 /// Recipes are lists of words: a space or a percent sign inside a name is written as %20 or %25.
 void append_word(std::string& out, std::string_view prefix, std::string_view name) {
@@ -96,7 +88,7 @@ Digest hash_of(const std::optional<std::string_view>& value) {
     return hash.finish();
 }
 
-Digest hash_part(const FingerprintPart& part, const RequestHead& head, const Digest& body) {
+Digest hash_part(const FingerprintPart& part, const RequestHead& head, const Content& content) {
     switch (part.kind) {
         case FingerprintPart::Kind::method: return hash_of(head.method);
         case FingerprintPart::Kind::path: return hash_of(split_target(head.target).path);
@@ -105,7 +97,7 @@ Digest hash_part(const FingerprintPart& part, const RequestHead& head, const Dig
             const auto combined = head.fields.combined(part.name);
             return hash_of(combined ? std::optional<std::string_view>(*combined) : std::nullopt);
         }
-        case FingerprintPart::Kind::body: return body;
+        case FingerprintPart::Kind::body: return content.digest;
         case FingerprintPart::Kind::json: break;  // refused by the configuration until JSON comparison exists
     }
     std::abort();
@@ -118,39 +110,6 @@ std::uint64_t first_bytes(const Digest& digest) {
 }
 
 }  // namespace
-
-struct Sha256::Context {
-    EVP_MD_CTX* evp = EVP_MD_CTX_new();
-    Context() {
-        if (evp == nullptr || EVP_DigestInit_ex(evp, sha256_algorithm(), nullptr) != 1) {
-            throw std::runtime_error("OpenSSL offers no SHA-256");
-        }
-    }
-    ~Context() { EVP_MD_CTX_free(evp); }
-    Context(const Context&) = delete;
-    Context& operator=(const Context&) = delete;
-};
-
-Sha256::Sha256() : context_(std::make_unique<Context>()) {}
-Sha256::~Sha256() = default;
-Sha256::Sha256(Sha256&&) noexcept = default;
-Sha256& Sha256::operator=(Sha256&&) noexcept = default;
-
-void Sha256::update(std::string_view bytes) { EVP_DigestUpdate(context_->evp, bytes.data(), bytes.size()); }
-
-void Sha256::update_prefixed(std::string_view bytes) {
-    std::array<char, 8> length{};
-    auto rest = static_cast<std::uint64_t>(bytes.size());
-    for (std::size_t i = length.size(); i-- > 0; rest >>= 8) length[i] = static_cast<char>(rest & 0xFF);
-    update({length.data(), length.size()});
-    update(bytes);
-}
-
-Digest Sha256::finish() {
-    Digest digest{};
-    EVP_DigestFinal_ex(context_->evp, digest.data(), nullptr);
-    return digest;
-}
 
 std::string recipe_of(const FingerprintRule& rule) {
     if (rule.off) return std::string(recipe_off);
@@ -179,7 +138,15 @@ std::optional<FingerprintRule> rule_of(std::string_view recipe) {
     return rule;
 }
 
-Fingerprint fingerprint(const FingerprintRule& rule, const RequestHead& head, const Digest& body) {
+bool reads_content(const FingerprintRule& rule) {
+    if (rule.off) return false;
+    const bool members = std::any_of(rule.include.begin(), rule.include.end(), [](const FingerprintPart& part) {
+        return part.kind == FingerprintPart::Kind::json;
+    });
+    return members || rule.body != BodyComparison::bytes;
+}
+
+Fingerprint fingerprint(const FingerprintRule& rule, const RequestHead& head, const Content& content) {
     Fingerprint made;
     made.recipe = recipe_of(rule);
     if (rule.off) return made;
@@ -187,8 +154,8 @@ Fingerprint fingerprint(const FingerprintRule& rule, const RequestHead& head, co
     whole.update_prefixed(made.recipe);
     made.parts.reserve(rule.include.size());
     for (const auto& part : rule.include) {
-        const Digest digest = hash_part(part, head, body);
-        whole.update({reinterpret_cast<const char*>(digest.data()), digest.size()});
+        const Digest digest = hash_part(part, head, content);
+        whole.update(digest);
         made.parts.push_back(first_bytes(digest));
     }
     made.digest = whole.finish();

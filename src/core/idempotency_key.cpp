@@ -176,7 +176,25 @@ bool KeyPattern::matches(std::string_view key) const {
     return re2::RE2::FullMatch(re2::StringPiece(key.data(), key.size()), compiled_->expression);
 }
 
-boost::system::result<std::string, KeyFault> read_key(const KeyRule& rule, const RequestHead& head) {
+bool reads_content(const KeyRule& rule) {
+    for (const auto& parts : rule.from) {
+        for (const auto& part : parts) {
+            if (part.kind == KeyLocation::Kind::json || part.kind == KeyLocation::Kind::form) return true;
+        }
+    }
+    return false;
+}
+
+Keyless when_missing(const KeyRule& rule, std::chrono::sys_seconds now) {
+    switch (rule.required) {
+        case KeyRule::Required::yes: return Keyless::refused;
+        case KeyRule::Required::no: return Keyless::forwarded;
+        case KeyRule::Required::from_date: return now < rule.required_from ? Keyless::announced : Keyless::refused;
+    }
+    std::abort();
+}
+
+boost::system::result<std::string, KeyFault> read_key(const KeyRule& rule, const RequestHead& head, std::string_view) {
     for (const auto& alternative : rule.from) {
         bool complete = !alternative.empty();
         for (const auto& part : alternative) complete = complete && is_present(part, head.fields);

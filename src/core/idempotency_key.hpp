@@ -3,6 +3,7 @@
 // store or upstream work.
 
 #include <boost/system/result.hpp>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,11 +34,23 @@ struct KeyFault {
     std::string detail;  ///< what is wrong and what to send; never holds the key
 };
 
-/// The key of `head` under `rule`, which must name header locations only (other sources need the body).
-/// A compound key joins its parts, each length-prefixed; syntax, limits and pattern hold for each part. The first
-/// alternative whose fields are all there gives the key: a field that is there and malformed is a fault, and no later
-/// alternative is tried. Read it from the head as received, before hop-by-hop fields are removed (R121).
-boost::system::result<std::string, KeyFault> read_key(const KeyRule& rule, const RequestHead& head);
+/// Whether a key can lie in the content: read_key() needs it then.
+bool reads_content(const KeyRule& rule);
+
+/// What a request without a key gets.
+enum class Keyless : std::uint8_t {
+    refused,
+    forwarded,
+    announced,  ///< forwarded, but only until the date from which the key is required
+};
+Keyless when_missing(const KeyRule& rule, std::chrono::sys_seconds now);
+
+/// The key of a request under `rule`; `content` is the whole body when reads_content(rule). A compound key joins its
+/// parts, each length-prefixed; syntax, limits and pattern hold for each part. The first alternative whose fields are
+/// all there gives the key: a field that is there and malformed is a fault, and no later alternative is tried. Read it
+/// from the head as received, before hop-by-hop fields are removed (R121).
+boost::system::result<std::string, KeyFault> read_key(const KeyRule& rule, const RequestHead& head,
+                                                      std::string_view content = {});
 
 /// One raw field value, without the white space around it, by one syntax, limits of `rule` applied. Exposed for the
 /// explain command and for tests.

@@ -107,7 +107,8 @@ struct FingerprintRule {
 struct InFlightRule {
     enum class Action : std::uint8_t { reject, wait };
     Action action = Action::reject;
-    milliseconds wait{0};  ///< with Action::wait
+    milliseconds wait{0};       ///< with Action::wait
+    std::size_t waiters = 100;  ///< with Action::wait: requests of one process that may wait for one key
     milliseconds retry_after{1000};
 };
 

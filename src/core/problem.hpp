@@ -50,6 +50,7 @@ struct Problem {
     std::string detail;                                    ///< about this occurrence; empty: the kind's explanation
     std::optional<int> status;                             ///< overrides the table (mismatch_status, 501, 414, 417 ...)
     std::optional<std::chrono::milliseconds> retry_after;  ///< rounded up to whole seconds
+    std::string www_authenticate;                          ///< with 401 (RFC 9110 §11.6.1); empty: no such field
 };
 
 struct ProblemResponse {

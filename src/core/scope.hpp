@@ -1,6 +1,7 @@
 #pragma once
 // Whose key it is (R34-R38): the parts the policy names, and the record's identity made of them and the key.
 
+#include <boost/json/object.hpp>
 #include <boost/system/result.hpp>
 #include <optional>
 #include <string>
@@ -19,6 +20,8 @@ struct ScopeSource {
     const RequestHead& head;
     std::string_view client_address = {};                        ///< by client_address(); empty: not known
     std::optional<std::string_view> client_cert = std::nullopt;  ///< by certificate_identity(); nothing: none was shown
+    const boost::json::object* claims = nullptr;                 ///< of a verified token; null: none was sent
+    const Fields* authorization = nullptr;  ///< what the authorisation service answered; null: not asked
 };
 
 /// One part's name ("header:Authorization") and value; an optional part that is absent has none.

@@ -1,6 +1,7 @@
 #include "net/body_spill.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,6 +41,36 @@ error_code write_at(int file, std::uint64_t offset, std::string_view bytes) {
 }
 
 }  // namespace
+
+boost::system::result<MappedBytes> MappedBytes::of(int file, std::size_t size) {
+    void* at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (at == MAP_FAILED) return last_error();
+    MappedBytes mapped;
+    mapped.at_ = static_cast<const char*>(at);
+    mapped.size_ = size;
+    return mapped;
+}
+
+MappedBytes::MappedBytes(MappedBytes&& other) noexcept
+    : at_(std::exchange(other.at_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+MappedBytes& MappedBytes::operator=(MappedBytes&& other) noexcept {
+    std::swap(at_, other.at_);
+    std::swap(size_, other.size_);
+    return *this;
+}
+
+MappedBytes::~MappedBytes() {
+    if (at_ != nullptr) ::munmap(const_cast<char*>(at_), size_);
+}
+
+boost::system::result<std::string_view> BodySpill::whole(MappedBytes& mapped) const {
+    if (in_memory()) return memory();
+    auto pages = MappedBytes::of(file_, static_cast<std::size_t>(size_));
+    if (pages.has_error()) return pages.error();
+    mapped = std::move(*pages);
+    return mapped.bytes();
+}
 
 BodySpill::~BodySpill() {
     if (file_ >= 0) ::close(file_);

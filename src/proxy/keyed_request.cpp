@@ -61,7 +61,7 @@ asio::awaitable<bool> read_body(Request& request, net::BodySpill& body, core::Sh
 core::Fingerprint Ticket::as_of(const core::RequestHead& head, const core::Fingerprint& standing) const {
     if (standing.recipe == fingerprint.recipe) return fingerprint;
     const auto rule = core::rule_of(standing.recipe);
-    return rule ? core::fingerprint(*rule, head, body_digest) : fingerprint;
+    return rule ? core::fingerprint(*rule, head, core::Content{body_digest, {}}) : fingerprint;
 }
 
 asio::awaitable<std::optional<KeyFound>> find_key(Request& request, bool& missing) {
@@ -100,7 +100,8 @@ asio::awaitable<std::optional<Ticket>> make_ticket(Request& request, KeyFound fo
     core::Sha256 hash;
     if (!co_await read_body(request, ticket.body, hash)) co_return std::nullopt;
     ticket.body_digest = hash.finish();
-    ticket.fingerprint = core::fingerprint(request.route.policy->fingerprint, request.head(), ticket.body_digest);
+    ticket.fingerprint =
+        core::fingerprint(request.route.policy->fingerprint, request.head(), core::Content{ticket.body_digest, {}});
     request.report.fingerprint = request.worker.shared.log_names.name(ticket.fingerprint.digest, 16);
     co_return std::optional<Ticket>(std::move(ticket));
 }

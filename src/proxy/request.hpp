@@ -20,6 +20,7 @@ struct Request {
     Report& report;
     std::size_t route_index;
     const config::Route& route;
+    std::optional<core::Fields> authorization = std::nullopt;  ///< what the authorisation service answered
 
     const core::RequestHead& head() const { return client.request(); }
     const config::Server& server() const { return generation.config().server; }
