@@ -32,6 +32,13 @@ std::string edits_text(const core::HeaderEdits& edits) {
     return out.empty() ? "none" : "{ " + out + " }";
 }
 
+std::string cors_text(const Cors& cors) {
+    return "{ allow_origins: " + yaml_texts(cors.allow_origins) + ", allow_headers: " + yaml_texts(cors.allow_headers) +
+           ", expose_headers: " + yaml_texts(cors.expose_headers) +
+           ", allow_credentials: " + yaml_text(truth(cors.allow_credentials)) +
+           ", max_age: " + duration_text(cors.max_age) + " }";
+}
+
 std::string health_text(const Upstream& upstream) {
     if (!upstream.health) return "none";
     const Health& health = *upstream.health;
@@ -94,7 +101,8 @@ std::string forwarding_text(const Route& route) {
            row("headers.request", edits_text(route.request_headers), width) +
            row("headers.response", edits_text(route.response_headers), width) +
            row("upgrade", yaml_text(truth(route.upgrade)), width) +
-           row("retries", std::to_string(route.retries), width);
+           row("retries", std::to_string(route.retries), width) +
+           (route.cors ? row("cors", cors_text(*route.cors), width) : "");
 }
 
 std::string upstream_text(const Upstream& upstream) {

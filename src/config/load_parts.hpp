@@ -47,7 +47,10 @@ bool is_safe(std::string_view method);
 /// `host`, `headers`, `upgrade`, `retries`: how the route's requests are passed on. Its match and policy are there.
 void load_forwarding(Section& section, Route& route, Problems& problems);
 
-/// Keys of a route that have no effect yet: authorize, jwt, cors.
+/// `cors`. The route's edits are there.
+void load_cors(Section& section, Route& route, Problems& problems);
+
+/// Keys of a route that have no effect yet: authorize, jwt.
 void check_later_route_keys(Section& route, Problems& problems);
 
 /// The secret in the file that `node` names, without the line end. Reports a file that cannot be read or is empty.

@@ -45,21 +45,11 @@ void check_jwt(const Node& node, Problems& problems) {
     section.finish();
 }
 
-void check_cors(const Node& node, Problems& problems) {
-    Section section(node, problems);
-    if (const Node* origins = section.need("allow_origins")) check_texts(*origins, problems);
-    if (const Node* names = section.take("allow_headers")) field_names(*names, problems);
-    milliseconds max_age{};
-    section.read("max_age", max_age, Duration{milliseconds(0), std::chrono::hours(24) * 365});
-    section.finish();
-}
-
 }  // namespace
 
 void check_later_route_keys(Section& route, Problems& problems) {
     refuse_after(route.take("authorize"), problems, [&](const Node& node) { check_authorize(node, problems); });
     refuse_after(route.take("jwt"), problems, [&](const Node& node) { check_jwt(node, problems); });
-    refuse_after(route.take("cors"), problems, [&](const Node& node) { check_cors(node, problems); });
 }
 
 }  // namespace oncegate::config

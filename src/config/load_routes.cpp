@@ -168,6 +168,7 @@ void load_routes(const Node& node, const RouteSurroundings& around, std::vector<
         load_upstream_reference(section, around.upstreams, route, problems);
         if (const Node* policy = section.take("idempotency")) load_policy(*policy, around, route, problems);
         load_forwarding(section, route, problems);
+        load_cors(section, route, problems);
         check_later_route_keys(section, problems);
         section.finish();
         routes.push_back(std::move(route));

@@ -36,6 +36,9 @@ void check_in_flight(const ResolvedPolicy& resolved, Problems& problems) {
     if (rule.action == InFlightRule::Action::reject && resolved.is_written("in_flight.wait")) {
         problems.add(resolved.place_of("in_flight.wait"), "has no effect without in_flight.action: wait");
     }
+    if (rule.action == InFlightRule::Action::reject && resolved.is_written("in_flight.waiters")) {
+        problems.add(resolved.place_of("in_flight.waiters"), "has no effect without in_flight.action: wait");
+    }
     if (rule.action == InFlightRule::Action::wait && rule.wait.count() == 0 && !resolved.is_written("in_flight.wait")) {
         problems.add(resolved.place_of("in_flight.action"), "wait needs in_flight.wait, the longest time to wait");
     }
@@ -68,6 +71,16 @@ void check_times(const ResolvedPolicy& resolved, Problems& problems) {
     }
 }
 
+/// `{key}` stands for one text: a compound key has several.
+void check_ask(const ResolvedPolicy& resolved, Problems& problems) {
+    const Policy& policy = resolved.policy;
+    if (policy.unknown_outcome != core::UnknownOutcome::ask || !resolved.is_written("ask")) return;
+    const bool compound =
+        std::any_of(policy.key.from.begin(), policy.key.from.end(), [](const auto& parts) { return parts.size() > 1; });
+    if (compound)
+        problems.add(resolved.place_of("ask"), "{key} cannot stand for a key of several parts (key.from: all)");
+}
+
 }  // namespace
 
 void check_combinations(const ResolvedPolicy& resolved, Problems& problems) {
@@ -81,6 +94,10 @@ void check_combinations(const ResolvedPolicy& resolved, Problems& problems) {
     check_in_flight(resolved, problems);
     check_statuses(resolved, problems);
     check_times(resolved, problems);
+    check_ask(resolved, problems);
+    if (policy.suspect_window.count() > 0 && policy.fingerprint.off) {
+        problems.add(resolved.place_of("suspect_window"), "compares fingerprints, and fingerprint is off");
+    }
     if (resolved.is_written("ask") && policy.unknown_outcome != core::UnknownOutcome::ask) {
         problems.add(resolved.place_of("ask"), "has no effect without unknown_outcome: ask");
     }

@@ -41,6 +41,7 @@ std::vector<Setting> fingerprint_settings();
 std::vector<Setting> life_settings();
 std::vector<Setting> record_settings();
 std::vector<Setting> replay_settings();
+std::vector<Setting> error_settings();
 std::vector<Setting> later_settings();
 
 /// Reads with one of readers.hpp into a field.

@@ -6,7 +6,6 @@
 #include "config/section.hpp"
 #include "config/units.hpp"
 #include "config/yaml_text.hpp"
-#include "core/problem.hpp"
 
 namespace oncegate::config {
 
@@ -39,41 +38,6 @@ void read_template(Section& section) {
     std::string unused;
     section.read("content_type", unused, name);
     section.read("body", unused, text);
-}
-
-void read_errors(const Node& node, Problems& problems, Policy&) {
-    if (node.kind == Node::Kind::scalar) {
-        if (node.text != "problem") problems.add(node, "must be problem, or templates by problem name");
-        return;
-    }
-    refuse_after(node, problems, [&] {
-        Section templates(node, problems);
-        for (const auto kind : core::all_problem_kinds()) {
-            const Node* one = templates.take(core::fragment(kind));
-            if (one == nullptr) continue;
-            Section section(*one, problems);
-            section.need("body");
-            read_template(section);
-            section.finish();
-        }
-        templates.finish();
-    });
-}
-
-void read_ask(const Node& node, Problems& problems, Policy&) {
-    refuse_after(node, problems, [&] {
-        Section section(node, problems);
-        core::AskRule rule;
-        if (const Node* get = section.need("get")) {
-            const auto path = text(*get, problems);
-            if (path && (!path->starts_with('/') || path->find("{key}") == std::string::npos)) {
-                problems.add(*get, "must be a path that holds {key}, such as /payments/by-key/{key}");
-            }
-        }
-        section.read("done", rule.done, status);
-        section.read("not_done", rule.not_done, status);
-        section.finish();
-    });
 }
 
 /// `5s..5m`.
@@ -141,14 +105,11 @@ void read_status_endpoint(const Node& node, Problems& problems, Policy&) {
 
 std::vector<Setting> later_settings() {
     return {
-        {"ask", read_ask},
-        {"errors", read_errors},
         {"documentation", [](const Node& n, Problems& e, Policy& p) { read_into(p.documentation, n, e, http_url); },
          [](const Policy& p) { return p.documentation.empty() ? std::string("\"\"") : yaml_text(p.documentation); },
          nullptr, Setting::Blank::ignored},
         {"expose_token", [](const Node& n, Problems& e, Policy& p) { read_into(p.expose_token, n, e, flag); },
-         [](const Policy& p) { return yaml_text(truth(p.expose_token)); },
-         [](const Policy& p) { return std::string(p.expose_token ? "true" : ""); }},
+         [](const Policy& p) { return yaml_text(truth(p.expose_token)); }},
         {"completer", read_completer},
         {"delivery", read_delivery},
         {"accepted", read_accepted},

@@ -3,6 +3,7 @@
 
 #include "config/policy_settings.hpp"
 #include "config/readers.hpp"
+#include "config/section.hpp"
 #include "config/units.hpp"
 #include "config/yaml_text.hpp"
 
@@ -20,6 +21,7 @@ using std::chrono::hours;
 using std::chrono::seconds;
 
 constexpr milliseconds none{0};
+constexpr std::uint64_t most_waiters = 1'000'000;
 constexpr milliseconds ten_years = hours(24) * 3650;
 
 const Choice<Mode> modes{{{"enforce", Mode::enforce}, {"shadow", Mode::shadow}, {"off", Mode::off}}};
@@ -55,11 +57,54 @@ std::string show_wait(const Policy& policy) {
     return policy.in_flight.action == InFlightRule::Action::wait ? duration_text(policy.in_flight.wait) : std::string();
 }
 
+std::string show_waiters(const Policy& policy) {
+    const bool waits = policy.in_flight.action == InFlightRule::Action::wait;
+    return waits ? std::to_string(policy.in_flight.waiters) : std::string();
+}
+
+/// A status, a class or a range.
+std::optional<core::StatusSet> statuses(const Node& node, Problems& problems) {
+    core::StatusSet set;
+    const auto written = text(node, problems);
+    std::string why;
+    if (!written) return std::nullopt;
+    if (add_statuses(set, *written, why)) return set;
+    problems.add(node, why);
+    return std::nullopt;
+}
+
+void read_ask(const Node& node, Problems& problems, Policy& policy) {
+    const auto before = problems.count();
+    Section section(node, problems);
+    core::AskRule rule;
+    if (const Node* get = section.need("get")) {
+        rule.get = text(*get, problems).value_or("");
+        const bool sound = rule.get.starts_with('/') && rule.get.find("{key}") != std::string::npos &&
+                           rule.get.find_first_of(" #\t\r\n") == std::string::npos;
+        if (!rule.get.empty() && !sound) {
+            problems.add(*get, "must be a path that holds {key}, such as /payments/by-key/{key}");
+        }
+    }
+    section.read("done", rule.done, statuses);
+    section.read("not_done", rule.not_done, statuses);
+    section.finish();
+    if (problems.count() == before && rule.done.overlaps(rule.not_done)) {
+        problems.add(node, "a status cannot mean both done and not_done");
+    }
+    if (problems.count() == before) policy.ask = std::move(rule);
+}
+
+/// Not worth a line while nobody is asked.
+std::string show_ask(const Policy& policy) {
+    if (policy.ask.get.empty() || policy.unknown_outcome != UnknownOutcome::ask) return {};
+    return "{get: " + yaml_text(policy.ask.get) + ", done: " + policy.ask.done.describe() +
+           ", not_done: " + policy.ask.not_done.describe() + "}";
+}
+
 }  // namespace
 
 std::vector<Setting> mode_settings() {
-    return {{"mode", [](const Node& n, Problems& e, Policy& p) { read_into(p.mode, n, e, modes); }, show_mode,
-             [](const Policy& p) { return std::string(p.mode == Mode::shadow ? "shadow" : ""); }}};
+    return {{"mode", [](const Node& n, Problems& e, Policy& p) { read_into(p.mode, n, e, modes); }, show_mode}};
 }
 
 std::vector<Setting> life_settings() {
@@ -74,6 +119,11 @@ std::vector<Setting> life_settings() {
              read_into(p.in_flight.wait, n, e, Duration{milliseconds(1), hours(1)});
          },
          show_wait},
+        {"in_flight.waiters",
+         [](const Node& n, Problems& e, Policy& p) {
+             read_into(p.in_flight.waiters, n, e, Integer{1, most_waiters});
+         },
+         show_waiters},
         {"in_flight.retry_after",
          [](const Node& n, Problems& e, Policy& p) {
              read_into(p.in_flight.retry_after, n, e, Duration{none, hours(24)});
@@ -85,8 +135,8 @@ std::vector<Setting> life_settings() {
          },
          [](const Policy& p) { return duration_text(p.lease); }},
         {"unknown_outcome", [](const Node& n, Problems& e, Policy& p) { read_into(p.unknown_outcome, n, e, outcomes); },
-         show_outcome,
-         [](const Policy& p) { return std::string(p.unknown_outcome == UnknownOutcome::ask ? "ask" : ""); }},
+         show_outcome},
+        {"ask", read_ask, show_ask},
         {"ttl",
          [](const Node& n, Problems& e, Policy& p) {
              read_into(p.ttl, n, e, Duration{seconds(1), ten_years});
@@ -105,8 +155,7 @@ std::vector<Setting> life_settings() {
          [](const Node& n, Problems& e, Policy& p) {
              read_into(p.suspect_window, n, e, Duration{none, hours(24)});
          },
-         [](const Policy& p) { return duration_text(p.suspect_window); },
-         [](const Policy& p) { return p.suspect_window == none ? std::string() : duration_text(p.suspect_window); }},
+         [](const Policy& p) { return duration_text(p.suspect_window); }},
     };
 }
 

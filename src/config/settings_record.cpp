@@ -92,8 +92,7 @@ std::vector<Setting> replay_settings() {
         {"replay.mode", [](const Node& n, Problems& e, Policy& p) { read_into(p.replay.mode, n, e, contents); },
          [](const Policy& p) {
              return std::string(p.replay.mode == ReplayRule::Content::stored ? "stored" : "refresh");
-         },
-         [](const Policy& p) { return std::string(p.replay.mode == ReplayRule::Content::stored ? "" : "refresh"); }},
+         }},
         {"replay.marker", [](const Node& n, Problems& e, Policy& p) { read_into(p.replay.marker, n, e, marker); },
          [](const Policy& p) { return yaml_text(p.replay.marker); }, nullptr, Setting::Blank::empty},
         {"replay.date", [](const Node& n, Problems& e, Policy& p) { read_into(p.replay.date, n, e, dates); },

@@ -43,6 +43,34 @@ Verdict classify(const Policy& policy, const UpstreamOutcome& outcome, std::uint
     return of_answer(policy, std::get<Answered>(outcome), attempt);
 }
 
+Reply read_reply(const AskRule& rule, std::optional<int> status) {
+    if (!status) return Reply::unclear;
+    if (rule.done.contains(*status)) return Reply::done;
+    return rule.not_done.contains(*status) ? Reply::not_done : Reply::unclear;
+}
+
+std::string question_target(const AskRule& rule, std::string_view key) {
+    constexpr std::string_view place = "{key}";
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    std::string encoded;
+    for (const char c : key) {
+        const auto byte = static_cast<unsigned char>(c);
+        const bool unreserved = is_alpha(c) || is_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
+        if (unreserved) {
+            encoded.push_back(c);
+        } else {
+            encoded.append({'%', digits[byte >> 4], digits[byte & 0xFU]});
+        }
+    }
+    std::string target;
+    std::string_view rest = rule.get;
+    for (auto at = rest.find(place); at != std::string_view::npos; at = rest.find(place)) {
+        target.append(rest.substr(0, at)).append(encoded);
+        rest.remove_prefix(at + place.size());
+    }
+    return target.append(rest);
+}
+
 std::string_view reason_text(const UpstreamOutcome& outcome) {
     const auto* failure = std::get_if<Failure>(&outcome);
     if (failure == nullptr) return "the upstream's status says that the outcome is unknown";

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -42,6 +43,15 @@ enum class Verdict : std::uint8_t {
 
 /// `attempt`: 1 for the first forward. From the second on a release becomes unknown: an earlier attempt may have acted.
 Verdict classify(const Policy& policy, const UpstreamOutcome& outcome, std::uint32_t attempt);
+
+/// What an upstream's answer to the question "was it done?" means (`unknown_outcome: ask`).
+enum class Reply : std::uint8_t { done, not_done, unclear };
+
+/// `status`: of the answer; nothing when there was none.
+Reply read_reply(const AskRule& rule, std::optional<int> status);
+
+/// The target of the question about `key`, percent-encoded in its place (RFC 3986 §2.1).
+std::string question_target(const AskRule& rule, std::string_view key);
 
 /// The reason kept in an unknown record, for people.
 std::string_view reason_text(const UpstreamOutcome& outcome);

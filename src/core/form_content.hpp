@@ -12,13 +12,19 @@
 namespace oncegate::core {
 
 /// Over names and values in their order (and, of multipart, each part's file name and content type). Nothing when the
-/// content type is no form's or the body is malformed: it is compared as bytes then.
+/// content type is no form's or the body is malformed: it is compared as bytes then. Linear time; contents are not
+/// copied.
 std::optional<Digest> form_digest(std::string_view content_type, std::string_view body);
 
-/// Every value of the field `name`, decoded; empty when the body is no form or has no such field.
+/// Of one name no more values are told: a second one is a fault already.
+inline constexpr std::size_t form_values_max = 2;
+/// A longer value is cut off: no key may be as long.
+inline constexpr std::size_t form_value_bytes_max = 64U << 10;
+
+/// The values of the field `name` in their order, decoded; empty when the body is no form or has no such field.
 std::vector<std::string> form_values(std::string_view content_type, std::string_view body, std::string_view name);
 
-/// Every value of the query parameter `name`, decoded as urlencoded pairs are; `query` without the question mark.
+/// The values of the query parameter `name`, decoded as urlencoded pairs are; `query` without the question mark.
 std::vector<std::string> query_values(std::string_view query, std::string_view name);
 
 /// `content_type` without its boundary parameter, for comparison: two spellings of one form differ in it alone.

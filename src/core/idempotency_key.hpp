@@ -1,6 +1,6 @@
 #pragma once
-// The key of a request: read from its field lines by the policy's syntax (R11-R33, R141, R142). Checked before any
-// store or upstream work.
+// The key of a request: found in the places that the policy names (R7-R9) and read by its syntax (R11-R33, R141, R142).
+// Checked before any store or upstream work.
 
 #include <boost/system/result.hpp>
 #include <chrono>
@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/http_message.hpp"
 #include "core/policy.hpp"
@@ -46,11 +47,15 @@ enum class Keyless : std::uint8_t {
 Keyless when_missing(const KeyRule& rule, std::chrono::sys_seconds now);
 
 /// The key of a request under `rule`; `content` is the whole body when reads_content(rule). A compound key joins its
-/// parts, each length-prefixed; syntax, limits and pattern hold for each part. The first alternative whose fields are
-/// all there gives the key: a field that is there and malformed is a fault, and no later alternative is tried. Read it
-/// from the head as received, before hop-by-hop fields are removed (R121).
+/// parts, each length-prefixed; syntax, limits and pattern hold for each part. The first alternative whose places all
+/// hold something gives the key. A place that is there and malformed or repeated is a fault whatever the others hold,
+/// and so are two alternatives of as many parts that disagree. Of an event in the binary mode of CloudEvents, only the
+/// head is read. Read it from the head as received, before hop-by-hop fields are removed (R121).
 boost::system::result<std::string, KeyFault> read_key(const KeyRule& rule, const RequestHead& head,
                                                       std::string_view content = {});
+
+/// The parts of a compound key, in their order; a plain key alone. Views into `key`.
+std::vector<std::string_view> key_parts(std::string_view key);
 
 /// One raw field value, without the white space around it, by one syntax, limits of `rule` applied. Exposed for the
 /// explain command and for tests.

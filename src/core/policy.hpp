@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "core/error_template.hpp"
+
 namespace oncegate::core {
 
 using std::chrono::milliseconds;
@@ -160,6 +162,7 @@ struct Policy {
     AfterTtl after_ttl = AfterTtl::execute;
     milliseconds tombstone{0};
     StoreDown store_down = StoreDown::reject;
+    ErrorTemplates errors;      ///< empty: problem documents
     std::string documentation;  ///< URL; empty: the built-in policy page
     milliseconds suspect_window{0};
     bool expose_token = false;

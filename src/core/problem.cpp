@@ -141,6 +141,7 @@ ProblemResponse render(const Problem& problem, std::string_view policy_page) {
     response.fields.add("Link",
                         std::string("<").append(policy_page).append(">; rel=\"describedby\"; type=\"text/html\""));
     if (problem.retry_after) response.fields.add("Retry-After", whole_seconds(*problem.retry_after));
+    if (!problem.www_authenticate.empty()) response.fields.add("WWW-Authenticate", problem.www_authenticate);
     const auto detail = problem.detail.empty() ? about.explanation : std::string_view(problem.detail);
     response.body = document(about, response.status, detail, policy_page);
     return response;

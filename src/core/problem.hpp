@@ -56,7 +56,7 @@ struct Problem {
 struct ProblemResponse {
     int status = 0;
     std::string reason;
-    Fields fields;  ///< Content-Type, Cache-Control, Link, Retry-After; no framing
+    Fields fields;  ///< Content-Type, Cache-Control, Link, Retry-After, WWW-Authenticate; no framing
     std::string body;
 };
 

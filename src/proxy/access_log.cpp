@@ -120,6 +120,7 @@ void append_json_line(std::string& out, const Report& report, std::int64_t unix_
     append_word(out, R"(,"fingerprint":")", report.fingerprint);
     append_number(out, R"(,"attempt":)", report.attempt);
     out.append(report.replayed ? R"(,"replayed":true)" : R"(,"replayed":false)");
+    if (report.would_be) append_word(out, R"(,"shadow":")", name_of(*report.would_be));
     append_number(out, R"(,"bytes_in":)", report.bytes_in);
     append_number(out, R"(,"bytes_out":)", report.bytes_out);
     append_ms(out, R"(,"duration_ms":)", report.total);

@@ -119,8 +119,9 @@ asio::awaitable<void> ClientSide::switch_protocols(const core::ResponseHead& hea
     co_await write_now(text);
 }
 
-std::string ClientSide::head_bytes(const core::ResponseHead& head, core::Framing framing) {
+std::string ClientSide::head_bytes(core::ResponseHead& head, core::Framing framing) {
     status_ = head.status;
+    if (cors_) cors_->apply(head.fields);
     // A client that still waits for 100 may or may not send its body after this answer: nothing that follows can be
     // read safely. And what is too much to be read off ends the connection.
     const bool much_unread =
@@ -143,13 +144,12 @@ asio::awaitable<void> ClientSide::send(core::ResponseHead head, std::string_view
     note(co_await connection_.stream().write(std::span(pieces).first(content && !body.empty() ? 2 : 1)));
 }
 
-asio::awaitable<void> ClientSide::refuse(const core::Problem& problem, std::string_view policy_page) {
-    auto rendered = core::render(problem, policy_page);
+asio::awaitable<void> ClientSide::refuse(core::ProblemResponse problem) {
     core::ResponseHead head;
-    head.status = rendered.status;
-    head.reason = std::move(rendered.reason);
-    head.fields = std::move(rendered.fields);
-    co_await send(std::move(head), rendered.body);
+    head.status = problem.status;
+    head.reason = std::move(problem.reason);
+    head.fields = std::move(problem.fields);
+    co_await send(std::move(head), problem.body);
 }
 
 void ClientSide::begin(core::ResponseHead head, core::Framing framing) {

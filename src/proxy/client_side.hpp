@@ -11,6 +11,7 @@
 
 #include "config/config.hpp"
 #include "core/client_address.hpp"
+#include "core/cors.hpp"
 #include "core/framing.hpp"
 #include "core/problem.hpp"
 #include "net/body_reader.hpp"
@@ -54,11 +55,14 @@ class ClientSide {
     /// connection(), count_in() and settle().
     boost::asio::awaitable<void> switch_protocols(const core::ResponseHead& head);
 
+    /// From now on final answers say this to scripts of other origins (R100).
+    void answer_with(std::optional<core::CorsAnswer> cors) { cors_ = std::move(cors); }
+
     /// A whole answer in one write. `head` holds no framing fields.
     boost::asio::awaitable<void> send(core::ResponseHead head, std::string_view body);
 
     /// The proxy's own answer.
-    boost::asio::awaitable<void> refuse(const core::Problem& problem, std::string_view policy_page);
+    boost::asio::awaitable<void> refuse(core::ProblemResponse problem);
 
     /// Begins an answer whose body follows piece by piece. `framing` is the upstream's; the client's is derived from
     /// it. For an answer without content (HEAD, 304) it is what the head announces.
@@ -90,7 +94,8 @@ class ClientSide {
     void count_in(std::size_t bytes) { bytes_in_ += bytes; }
 
  private:
-    std::string head_bytes(const core::ResponseHead& head, core::Framing framing);
+    /// Of a final answer. Changes `head` to what goes out.
+    std::string head_bytes(core::ResponseHead& head, core::Framing framing);
     boost::asio::awaitable<void> write_now(std::string_view bytes);
     void note(const net::IoResult& written);
     std::chrono::milliseconds write_limit() const;
@@ -104,6 +109,7 @@ class ClientSide {
     net::BodyReader body_;
     net::Persistence persistence_;
     std::optional<net::BodyWriter> writer_;
+    std::optional<core::CorsAnswer> cors_;
     std::uint64_t written_before_;
     std::uint64_t bytes_in_ = 0;
     int status_ = 0;

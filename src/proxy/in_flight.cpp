@@ -58,6 +58,7 @@ InFlight::Entered InFlight::enter(const core::RecordId& id, const core::Fingerpr
     }
     Watch watch(this, id);
     watch.phase_ = entry.phase;
+    watch.ahead_ = entry.waiters.size();
     watch.fingerprint_ = entry.fingerprint;
     watch.waiter_ = std::make_shared<Watch::Waiter>(executor);
     entry.waiters.push_back(watch.waiter_);

@@ -62,6 +62,8 @@ class InFlight {
         ~Watch();
 
         Phase phase() const { return phase_; }
+        /// How many were waiting for this key before.
+        std::size_t ahead() const { return ahead_; }
         /// Of the request that holds the permit.
         const core::Fingerprint& fingerprint() const { return fingerprint_; }
 
@@ -75,6 +77,7 @@ class InFlight {
         InFlight* owner_;
         core::RecordId id_;
         Phase phase_ = Phase::looking;
+        std::size_t ahead_ = 0;
         core::Fingerprint fingerprint_;
         std::shared_ptr<Waiter> waiter_;
     };

@@ -1,41 +1,46 @@
 #pragma once
-// What is asked, and by whom: key, scope, body and fingerprint of a request on an enforced route, read before anything
-// else happens (R69). Whatever is wrong with them is answered here, before the store or the upstream hear of the
-// request.
+// What is asked, and by whom: key, scope and fingerprint of a request on an enforced route, read before the store or
+// the upstream hear of it. What is wrong with them is a value: whether the client is told depends on the policy's mode.
 
 #include <boost/asio/awaitable.hpp>
-#include <optional>
 #include <string>
+#include <variant>
 
 #include "core/record.hpp"
 #include "core/scope.hpp"
-#include "net/body_spill.hpp"
+#include "proxy/kept_content.hpp"
+#include "proxy/refusal.hpp"
 #include "proxy/request.hpp"
 
 namespace oncegate::proxy {
 
-/// Everything that names a claim, and the body it is for.
-struct Ticket {
-    core::RecordId id{};
-    core::Fingerprint fingerprint;
-    core::Digest body_digest{};
-    net::BodySpill body;
-
-    /// How this request compares with a standing record, by the rules of the record's day (R51).
-    core::Fingerprint as_of(const core::RequestHead& head, const core::Fingerprint& standing) const;
-};
-
-/// The key as the policy reads it.
+/// The key as the policy reads it, whose it is, and the record's id that the two make.
 struct KeyFound {
     std::string key;
     std::vector<core::ScopeValue> scope;
+    core::RecordId id{};
 };
 
-/// Nothing when it was answered with a problem, or when the request carries no key and needs none (`missing` is then
-/// set).
-boost::asio::awaitable<std::optional<KeyFound>> find_key(Request& request, bool& missing);
+/// There is no key, and the request may go on without (R5).
+struct NoKeyNeeded {};
 
-/// Reads the body whole and makes the ticket; nothing when the request was answered or broke off (R65).
-boost::asio::awaitable<std::optional<Ticket>> make_ticket(Request& request, KeyFound found);
+/// The request is over: its body was at fault, which it has been told, or its client is gone.
+struct Over {};
+
+using KeyReading = std::variant<KeyFound, NoKeyNeeded, Refusal, Over>;
+
+/// Reads the content too when the key lies there. Notes the key in the report.
+boost::asio::awaitable<KeyReading> find_key(Request& request, KeptContent& content);
+
+/// Everything that names a claim.
+struct Ticket {
+    core::RecordId id{};
+    std::string key;
+    std::vector<core::ScopeValue> scope;
+    core::Fingerprint fingerprint;
+};
+
+/// `content` is read. Notes the fingerprint in the report.
+Ticket make_ticket(const Request& request, KeyFound found, const KeptContent& content);
 
 }  // namespace oncegate::proxy

@@ -44,6 +44,9 @@ class Metrics::Route {
     Counter* expired_key_retries = nullptr;
     Counter* takeovers = nullptr;
     Counter* stale_completions = nullptr;
+    Counter* keyless = nullptr;
+    Counter* suspected_duplicates = nullptr;
+    std::array<std::atomic<Counter*>, outcome_names.size()> shadowed{};
 };
 
 class Metrics::Upstream {
@@ -81,6 +84,18 @@ struct Metrics::Families {
                                              .Name("oncegate_stale_completions_total")
                                              .Help("Completions that came after the key had moved on")
                                              .Register(registry);
+    Family<Counter>& keyless = BuildCounter()
+                                   .Name("oncegate_keyless_requests_total")
+                                   .Help("Requests without a key, forwarded unprotected because none is required")
+                                   .Register(registry);
+    Family<Counter>& suspected_duplicates = BuildCounter()
+                                                .Name("oncegate_suspected_duplicates_total")
+                                                .Help("Requests equal to a recent one but for their key")
+                                                .Register(registry);
+    Family<Counter>& shadowed = BuildCounter()
+                                    .Name("oncegate_shadow_total")
+                                    .Help("Requests of routes in shadow mode by what they would have got")
+                                    .Register(registry);
     Family<Histogram>& upstream_durations = BuildHistogram()
                                                 .Name("oncegate_upstream_duration_seconds")
                                                 .Help("From taking a connection to the response head")
@@ -140,6 +155,8 @@ struct Metrics::Families {
         route.expired_key_retries = &expired_key_retries.Add({{"route", name}});
         route.takeovers = &takeovers.Add({{"route", name}});
         route.stale_completions = &stale_completions.Add({{"route", name}});
+        route.keyless = &keyless.Add({{"route", name}});
+        route.suspected_duplicates = &suspected_duplicates.Add({{"route", name}});
     }
 };
 
@@ -213,6 +230,18 @@ void Metrics::unrecorded(Route& route) { route.unrecorded->Increment(); }
 void Metrics::expired_key_retry(Route& route) { route.expired_key_retries->Increment(); }
 void Metrics::takeover(Route& route) { route.takeovers->Increment(); }
 void Metrics::stale_completion(Route& route) { route.stale_completions->Increment(); }
+void Metrics::keyless(Route& route) { route.keyless->Increment(); }
+void Metrics::suspected_duplicate(Route& route) { route.suspected_duplicates->Increment(); }
+
+void Metrics::shadowed(Route& route, Outcome would_be) {
+    auto& known = route.shadowed[static_cast<std::size_t>(would_be)];
+    auto* counter = known.load(std::memory_order_acquire);
+    if (counter == nullptr) {
+        counter = &families_->shadowed.Add({{"route", route.name}, {"would_be", std::string(name_of(would_be))}});
+        known.store(counter, std::memory_order_release);
+    }
+    counter->Increment();
+}
 
 void Metrics::server_use(const std::string& upstream, const std::string& server, ServerUse use) {
     const std::lock_guard lock(families_->server_gauges);

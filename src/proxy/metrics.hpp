@@ -37,6 +37,10 @@ class Metrics final : public store::StoreObserver {
     static void expired_key_retry(Route& route);
     static void takeover(Route& route);
     static void stale_completion(Route& route);
+    static void keyless(Route& route);
+    static void suspected_duplicate(Route& route);
+    /// In shadow mode: what the request would have got.
+    void shadowed(Route& route, Outcome would_be);
     void reaped(std::size_t records);
 
     /// What an upstream did wrong, or what kept a connection to it from coming about.

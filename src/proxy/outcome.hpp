@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -50,6 +51,7 @@ struct Report {
     std::string fingerprint;    ///< first digits
     std::uint32_t attempt = 0;  ///< 0: none was made
     bool replayed = false;
+    std::optional<Outcome> would_be;  ///< in shadow mode: what the request would have got
     std::uint64_t bytes_in = 0;
     std::uint64_t bytes_out = 0;
     std::chrono::nanoseconds total{0};

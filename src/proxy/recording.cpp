@@ -117,7 +117,7 @@ asio::awaitable<void> Recording::deliver_whole(core::ResponseHead head, std::str
     const auto verdict = core::classify(policy_, outcome, held_.hold.attempt);
     const auto settled = co_await settle_record(verdict, outcome, response);
     request_.edit(head);
-    if (settled == Settled::not_yet) head.fields.add(not_recorded_field, "false");
+    if (settled == Settled::not_yet && tells()) head.fields.add(not_recorded_field, "false");
     request_.report.outcome = Outcome::forwarded;
     co_await request_.client.send(std::move(head), response->body);
 }
@@ -195,6 +195,33 @@ asio::awaitable<void> Recording::settle_as_failed() {
     co_await send_recorded(*recorded);
 }
 
+asio::awaitable<void> Recording::settle_as_done(core::ResponseHead received, std::string body) {
+    auto head = core::for_client(received, http_date_now());
+    auto response = response_of(head);
+    response->body_bytes = body.size();
+    response->body = std::move(body);
+    Answered answer;
+    answer.status = received.status;
+    answer.keeping = keeping_of(received);
+    const core::UpstreamOutcome outcome = answer;
+    const bool kept = answer.keeping == Answered::Keeping::replayable;
+    const auto settled =
+        co_await settle_record(kept ? Verdict::complete : Verdict::complete_unreplayable, outcome, response);
+    request_.edit(head);
+    if (settled == Settled::not_yet && tells()) head.fields.add(not_recorded_field, "false");
+    request_.report.outcome = Outcome::forwarded;
+    co_await request_.client.send(std::move(head), response->body);
+}
+
+asio::awaitable<Recording::Settled> Recording::settle_as_not_done() {
+    co_return co_await settle_by(store::Release{held_.hold}, nullptr);
+}
+
+asio::awaitable<Recording::Settled> Recording::settle_as_unclear() {
+    co_return co_await settle_by(
+        store::MarkUnknown{held_.hold, "the upstream was asked and could not say whether it was done"}, nullptr);
+}
+
 asio::awaitable<void> Recording::send_recorded(const core::StoredResponse& response) {
     core::ResponseHead head;
     head.status = response.status;
@@ -244,6 +271,11 @@ asio::awaitable<Recording::Settled> Recording::settle_record(Verdict verdict, co
             settlement = store::MarkUnknown{held_.hold, std::string(core::reason_text(outcome))};
             break;
     }
+    co_return co_await settle_by(std::move(settlement), std::move(standing));
+}
+
+asio::awaitable<Recording::Settled> Recording::settle_by(Settlement settlement,
+                                                         std::shared_ptr<const core::Record> standing) {
     Worker& worker = request_.worker;
     const Stopwatch watch(request_.report.store);
     store::Outcome<store::Change> settled = store::StoreFault{};

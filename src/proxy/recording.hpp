@@ -41,9 +41,16 @@ class Recording {
     /// fail`).
     boost::asio::awaitable<void> settle_as_failed();
 
- private:
     enum class Settled : std::uint8_t { yes, not_yet };
 
+    /// The upstream was asked and says that it was done (`unknown_outcome: ask`): its answer is the recorded response.
+    boost::asio::awaitable<void> settle_as_done(core::ResponseHead received, std::string body);
+    /// It says that it was not done: the key is free.
+    boost::asio::awaitable<Settled> settle_as_not_done();
+    /// It does not say.
+    boost::asio::awaitable<Settled> settle_as_unclear();
+
+ private:
     boost::asio::awaitable<void> deliver_whole(core::ResponseHead head, std::string body, core::Answered answer);
     boost::asio::awaitable<void> deliver_stream(Attempt& attempt, core::ResponseHead head, std::string begun,
                                                 core::Answered answer);
@@ -51,6 +58,7 @@ class Recording {
 
     boost::asio::awaitable<Settled> settle_record(core::Verdict verdict, const core::UpstreamOutcome& outcome,
                                                   std::shared_ptr<const core::StoredResponse> response);
+    boost::asio::awaitable<Settled> settle_by(Settlement settlement, std::shared_ptr<const core::Record> standing);
     /// Records the proxy's own answer as the result, and gives it.
     boost::asio::awaitable<std::shared_ptr<const core::StoredResponse>> record_failure(core::ProblemKind kind);
     boost::asio::awaitable<void> send_recorded(const core::StoredResponse& response);
@@ -58,6 +66,8 @@ class Recording {
     std::shared_ptr<core::StoredResponse> response_of(const core::ResponseHead& head) const;
     std::shared_ptr<const core::Record> record_of(core::State state,
                                                   std::shared_ptr<const core::StoredResponse> response) const;
+    /// In shadow mode the client hears nothing of the proxy.
+    bool tells() const { return policy_.mode != core::Mode::shadow; }
     core::Answered::Keeping keeping_of(const core::ResponseHead& head) const;
 
     Request& request_;

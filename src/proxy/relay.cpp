@@ -76,12 +76,11 @@ asio::awaitable<void> relay(Request& request) {
 
 namespace {
 
-asio::awaitable<void> relay_by(Request& request, Attempt& attempt, const net::BodySpill& body, core::RequestHead head,
-                               core::Framing framing) {
+asio::awaitable<void> relay_by(Request& request, Attempt& attempt, const KeptContent& content, Mark mark) {
     Reached<core::ResponseHead> answer = core::Failure{};
     {
         const Stopwatch watch(request.report.upstream);
-        answer = co_await attempt.forward(std::move(head), framing, body);
+        answer = co_await attempt.forward(request.upstream_head(), content.framing(), content.body());
     }
     if (answer.has_error()) {
         const auto& failure = answer.error();
@@ -91,7 +90,7 @@ asio::awaitable<void> relay_by(Request& request, Attempt& attempt, const net::Bo
     }
     request.report.outcome = Outcome::passthrough;
     auto down = down_of(request, *answer, attempt.response_framing(), attempt.server());
-    down.head.fields.add("Idempotency-Recorded", "false");
+    if (mark == Mark::unrecorded) down.head.fields.add("Idempotency-Recorded", "false");
     const bool whole =
         co_await stream_down(request, attempt.body(), std::move(down), answer->fields, Pending::something);
     if (whole) co_await attempt.finish();
@@ -99,10 +98,9 @@ asio::awaitable<void> relay_by(Request& request, Attempt& attempt, const net::Bo
 
 }  // namespace
 
-asio::awaitable<void> relay_buffered(Request& request, const net::BodySpill& body, core::RequestHead head,
-                                     core::Framing framing) {
+asio::awaitable<void> relay_kept(Request& request, const KeptContent& content, Mark mark) {
     Attempt attempt(request);
-    co_await joined(attempt, relay_by(request, attempt, body, std::move(head), framing));
+    co_await joined(attempt, relay_by(request, attempt, content, mark));
 }
 
 }  // namespace oncegate::proxy

@@ -4,7 +4,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
-#include "net/body_spill.hpp"
+#include "proxy/kept_content.hpp"
 #include "proxy/request.hpp"
 
 namespace oncegate::proxy {
@@ -12,9 +12,12 @@ namespace oncegate::proxy {
 /// For routes without a policy, methods that are not enforced, and requests that need no key.
 boost::asio::awaitable<void> relay(Request& request);
 
-/// For a keyed request that goes ahead although the store is down (`store_down: pass`, R71): its body was read already.
-/// The answer is marked with `Idempotency-Recorded: false`.
-boost::asio::awaitable<void> relay_buffered(Request& request, const net::BodySpill& body, core::RequestHead head,
-                                            core::Framing framing);
+/// Whether the answer says `Idempotency-Recorded: false`.
+enum class Mark : std::uint8_t { none, unrecorded };
+
+/// For a request on a keyed route that goes ahead without a record although its body was read already: the store is
+/// down
+/// (`store_down: pass`, R71), the key that was looked for in the body is not there, or the mode is shadow.
+boost::asio::awaitable<void> relay_kept(Request& request, const KeptContent& content, Mark mark);
 
 }  // namespace oncegate::proxy

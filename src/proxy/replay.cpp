@@ -2,12 +2,16 @@
 
 #include "core/forwarding.hpp"
 #include "proxy/date.hpp"
+#include "proxy/refresh.hpp"
 
 namespace oncegate::proxy {
 
 namespace asio = boost::asio;
 
 namespace {
+
+/// With `replay.mode: refresh`: whether the answer is of now, or as it was recorded.
+constexpr std::string_view refreshed_field = "Idempotency-Refreshed";
 
 asio::awaitable<void> send_chunks(Request& request, const core::Record& record, core::ResponseHead head) {
     const core::StoredResponse& stored = *record.response;
@@ -35,17 +39,32 @@ asio::awaitable<void> send_chunks(Request& request, const core::Record& record, 
     }
 }
 
+asio::awaitable<void> send_current(Request& request, const core::Record& record, CurrentState current) {
+    request.report.outcome = Outcome::refreshed;
+    request.report.replayed = true;
+    request.report.attempt = record.attempt;
+    current.head.fields = core::for_replay(current.head.fields, request.route.policy->replay, http_date_now());
+    request.edit(current.head);
+    co_await request.client.send(std::move(current.head), current.body);
+}
+
 }  // namespace
 
 asio::awaitable<void> replay(Request& request, const core::Record& record) {
     const core::StoredResponse& stored = *record.response;
+    const auto& rule = request.route.policy->replay;
+    if (rule.mode == core::ReplayRule::Content::refresh) {
+        auto current = co_await current_state(request, stored);
+        request.own_fields.add(refreshed_field, current ? "true" : "false");
+        if (current) co_return co_await send_current(request, record, std::move(*current));
+    }
     request.report.outcome = Outcome::replayed;
     request.report.replayed = true;
     request.report.attempt = record.attempt;
     core::ResponseHead head;
     head.status = stored.status;
     head.reason = stored.reason;
-    head.fields = core::for_replay(stored.fields, request.route.policy->replay, http_date_now());
+    head.fields = core::for_replay(stored.fields, rule, http_date_now());
     request.edit(head);
     if (stored.chunks > 0) co_return co_await send_chunks(request, record, std::move(head));
     co_await request.client.send(std::move(head), stored.body);

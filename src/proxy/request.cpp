@@ -29,14 +29,30 @@ std::string built_in_policy_page(const ClientSide& client) {
     return std::string(client.scheme()).append("://").append(host).append(path);
 }
 
-std::string Request::policy_page() const {
-    if (route.policy && !route.policy->documentation.empty()) return route.policy->documentation;
+namespace {
+
+std::string policy_page_of(const config::Route* route, const ClientSide& client) {
+    if (route != nullptr && route->policy && !route->policy->documentation.empty()) return route->policy->documentation;
     return built_in_policy_page(client);
+}
+
+}  // namespace
+
+core::ProblemResponse render(const core::Problem& problem, const config::Route* route, const ClientSide& client) {
+    const auto page = policy_page_of(route, client);
+    const bool own_format = route != nullptr && route->policy && route->policy->mode != core::Mode::off;
+    return own_format ? core::render(problem, page, route->policy->errors) : core::render(problem, page);
+}
+
+std::string Request::policy_page() const { return policy_page_of(&route, client); }
+
+core::ProblemResponse Request::render(const core::Problem& problem) const {
+    return proxy::render(problem, &route, client);
 }
 
 boost::asio::awaitable<void> Request::refuse(core::Problem problem, Outcome outcome) {
     report.outcome = outcome;
-    co_await client.refuse(problem, policy_page());
+    co_await client.refuse(render(problem));
 }
 
 void Request::note_upstream_failure(Metrics::Failure kind, std::string_view what) const {

@@ -20,6 +20,7 @@ struct Request {
     Report& report;
     std::size_t route_index;
     const config::Route& route;
+    core::Fields own_fields = {};                              ///< the proxy's own on the answer, beside the marker
     std::optional<core::Fields> authorization = std::nullopt;  ///< what the authorisation service answered
 
     const core::RequestHead& head() const { return client.request(); }
@@ -37,6 +38,9 @@ struct Request {
     /// authority that the client used.
     std::string policy_page() const;
 
+    /// A problem as this route's clients get it: by the policy's templates, or as a problem document.
+    core::ProblemResponse render(const core::Problem& problem) const;
+
     /// Answers with a problem and notes what became of the request.
     boost::asio::awaitable<void> refuse(core::Problem problem, Outcome outcome);
 
@@ -47,14 +51,20 @@ struct Request {
     /// route's edits made. Host is missing where it is the server's own (addressed_to()).
     core::RequestHead upstream_head(core::Upgrade upgrade = core::Upgrade::drop) const;
 
-    /// The route's edits of what the upstream answered. Never on what is stored, which is replayed under the edits of
-    /// its day; nor on the proxy's own problems.
-    void edit(core::ResponseHead& head) const { core::apply(route.response_headers, head.fields); }
+    /// The route's edits of what the upstream answered, and the proxy's own fields. Never on what is stored, which is
+    /// replayed under the edits of its day; nor on the proxy's own problems.
+    void edit(core::ResponseHead& head) const {
+        core::apply(route.response_headers, head.fields);
+        for (const auto field : own_fields) head.fields.add(field.name, field.value);
+    }
 };
 
 /// `head` with a Host field where it has none: with `host: upstream`, and because an HTTP/1.0 client need not send one
 /// while the upstream gets HTTP/1.1 (RFC 9112 §3.2).
 core::RequestHead addressed_to(core::RequestHead head, const net::UpstreamServer& server);
+
+/// A problem as clients of `route` get it; null: no route is known, it is a problem document.
+core::ProblemResponse render(const core::Problem& problem, const config::Route* route, const ClientSide& client);
 
 /// The built-in policy page as `client` reaches it.
 std::string built_in_policy_page(const ClientSide& client);

@@ -8,6 +8,7 @@
 #include "net/proxy_header.hpp"
 #include "net/staged_close.hpp"
 #include "net/tls_fault.hpp"
+#include "proxy/cors.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/final_recipient.hpp"
 #include "proxy/relay.hpp"
@@ -206,7 +207,7 @@ asio::awaitable<void> Session::refuse_unread(core::Problem problem) {
     ClientSide client(connection_, none, core::Framing(), server(), worker_.shared.draining);
     client.close_after();
     Report report;
-    co_await client.refuse(problem, built_in_policy_page(client));
+    co_await client.refuse(render(problem, nullptr, client));
     counts_ = &worker_.shared.metrics.unmatched();
     write_report(report, client);
     unread_ = true;
@@ -261,7 +262,11 @@ asio::awaitable<net::Persistence> Session::serve(core::RequestHead head) {
 }
 
 asio::awaitable<void> Session::refuse(ClientSide& client, core::Problem problem) {
-    co_await client.refuse(problem, built_in_policy_page(client));
+    // Looked up for the sake of the answer alone: its form, and the origins that may read it (R100).
+    const auto index = generation_->shared().routes().find(client.request());
+    const config::Route* route = index.has_value() ? &generation_->config().routes[*index] : nullptr;
+    if (route != nullptr) client.answer_with(cors_answer(*route, client.request()));
+    co_await client.refuse(render(problem, route, client));
 }
 
 std::optional<core::Problem> Session::objection_to(ClientSide& client) const {
@@ -299,13 +304,20 @@ asio::awaitable<void> Session::dispatch(ClientSide& client, Report& report) {
         report.outcome = Outcome::passthrough;
         co_return co_await send_policy_page(client, generation_->config());
     }
-    const auto index = generation_->shared().routes().find(head);
+    const auto& routes = generation_->shared().routes();
+    const auto preflight = preflight_route(routes, generation_->config(), head);
+    const auto index = preflight ? *preflight : routes.find(head);
     if (index.has_error()) co_return co_await refuse(client, unrouted(client, index.error()));
 
     const auto& route = generation_->config().routes[*index];
     counts_ = &generation_->shared().route_counts(*index);
     report.route = route.name;
     const UnderWay under_way(*counts_);
+    if (preflight) {
+        report.outcome = Outcome::passthrough;
+        co_return co_await answer_preflight(client, route);
+    }
+    client.answer_with(cors_answer(route, head));
     Request request{worker_, *generation_, client, report, *index, route};
     if (enforced(route, head.method)) {
         Exchange exchange(request);

@@ -60,6 +60,19 @@ asio::awaitable<Side> read_answer(net::PooledConnection upstream, core::Response
 
 }  // namespace
 
+core::RequestHead question_of(const Request& request, std::string target) {
+    auto head = request.upstream_head();
+    head.method = "GET";
+    head.target = std::move(target);
+    head.fields.remove_if([](const core::FieldView& field) {
+        const auto starts_with = [&](std::string_view prefix) {
+            return core::iequals(field.name.substr(0, prefix.size()), prefix);
+        };
+        return starts_with("Content-") || starts_with("If-") || core::iequals(field.name, "Range");
+    });
+    return head;
+}
+
 asio::awaitable<Side> side_request(net::UpstreamPool& pool, core::RequestHead head, SideLimits limits) {
     for (;;) {
         auto taken = pool.try_take();

@@ -10,6 +10,7 @@
 
 #include "core/http_message.hpp"
 #include "net/upstream_pool.hpp"
+#include "proxy/request.hpp"
 
 namespace oncegate::proxy {
 
@@ -31,6 +32,10 @@ struct SideLimits {
     std::chrono::milliseconds answer{};  ///< from the request's last byte to the answer's last byte
     std::size_t body_bytes = 0;
 };
+
+/// What is asked on behalf of `request`: GET `target` with the client's end-to-end fields, its credentials among them,
+/// as the upstream would get them; without those that describe its content or set conditions.
+core::RequestHead question_of(const Request& request, std::string target);
 
 /// Sends `head` (a GET, without content) on a connection of `pool` and reads the answer; once, and never again. Host is
 /// added where it is missing. Interim responses are passed over.

@@ -17,6 +17,7 @@
 #include "proxy/metrics.hpp"
 #include "proxy/program_log.hpp"
 #include "proxy/settler.hpp"
+#include "proxy/suspects.hpp"
 #include "store/store.hpp"
 
 namespace oncegate::proxy {
@@ -27,8 +28,9 @@ struct Shared {
     Metrics& metrics;
     AccessLog& access_log;
     ProgramLog& log;
-    const core::KeyedHash& log_names;         ///< names keys and fingerprints in the access log (R40)
-    std::string pseudonym;                    ///< our name in Via (R122)
+    const core::KeyedHash& log_names;  ///< names keys and fingerprints in the access log (R40)
+    std::string pseudonym;             ///< our name in Via (R122)
+    Suspects suspects{};
     std::atomic<std::size_t> requests{0};     ///< being handled now
     std::atomic<std::size_t> connections{0};  ///< of clients, admitted and open now
     std::atomic<std::size_t> refusals{0};     ///< connections that are being turned away

@@ -118,6 +118,14 @@ TEST_CASE("Retry-After is in whole seconds rounded up", "[R58]") {
     CHECK(retry_after(milliseconds(3'600'000)) == "3600");
 }
 
+TEST_CASE("a refusal of credentials says which are wanted", "[R95]") {
+    Problem problem;
+    problem.kind = ProblemKind::unauthorized;
+    problem.www_authenticate = "Bearer error=\"invalid_token\"";
+    CHECK(render(problem, page).fields.find("WWW-Authenticate") == "Bearer error=\"invalid_token\"");
+    CHECK(!rendered(ProblemKind::unauthorized).fields.contains("WWW-Authenticate"));
+}
+
 TEST_CASE("a policy's status replaces the default in line and document and keeps the type", "[R55]") {
     Problem problem;
     problem.kind = ProblemKind::key_reused;

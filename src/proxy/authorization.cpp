@@ -1,0 +1,7 @@
+#include "proxy/authorization.hpp"
+
+namespace oncegate::proxy {
+
+boost::asio::awaitable<bool> authorize(Request&) { co_return true; }
+
+}  // namespace oncegate::proxy
