@@ -62,6 +62,10 @@ FileWatch::FileWatch(const config::Config& config) {
     for (const auto& upstream : config.upstreams) {
         for (const auto* path : {&upstream.tls.ca, &upstream.tls.certificate, &upstream.tls.private_key}) add(*path);
     }
+    for (const auto& route : config.routes) {
+        if (!route.jwt) continue;
+        for (const auto& path : route.jwt->keys) add(path);
+    }
 }
 
 FileWatch::Stamp FileWatch::stamp_of(const std::string& path) {

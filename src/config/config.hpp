@@ -140,6 +140,7 @@ struct Upstream {
     std::optional<Health> health;
     Ejection ejection;
     UpstreamTls tls;
+    bool made_for_authorize = false;  ///< not written as an upstream, but as the URL of an `authorize`
 
     friend bool operator==(const Upstream&, const Upstream&) = default;
 };
@@ -161,7 +162,7 @@ struct HostRule {
 
 /// Asks another service whether a request may pass, before anything else is done with it.
 struct Authorize {
-    std::size_t upstream = 0;          ///< index into Config::upstreams, of the URL's scheme, host and port
+    std::size_t upstream = 0;          ///< index into Config::upstreams: the URL's server alone
     std::string target;                ///< path and query of the URL
     bool all_headers = true;           ///< the request's own end-to-end fields are all sent on
     std::vector<std::string> headers;  ///< else these alone
@@ -174,7 +175,7 @@ struct Jwt {
     std::vector<std::string> keys;        ///< paths of PEM or JWKS files, read anew when they change
     std::vector<std::string> issuer;      ///< accepted `iss`; empty: any
     std::vector<std::string> audience;    ///< one of `aud` must be among these; empty: any
-    std::vector<std::string> algorithms;  ///< accepted `alg`
+    std::vector<std::string> algorithms;  ///< accepted `alg`; empty: those that the keys are for
     std::string header = "Authorization";
 };
 

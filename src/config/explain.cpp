@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "config/explain_parts.hpp"
+#include "config/units.hpp"
 #include "config/yaml_text.hpp"
 #include "core/fingerprint.hpp"
+#include "core/form_content.hpp"
 #include "core/head_rules.hpp"
 #include "core/idempotency_key.hpp"
 #include "core/route_table.hpp"
@@ -44,18 +46,38 @@ std::string policy_text(const Route& route) {
     return out;
 }
 
+/// What a request without a key gets; on a day to come it may be something else.
+std::string keyless_text(const core::KeyRule& rule, const std::string& refusal) {
+    using Required = core::KeyRule::Required;
+    if (rule.required == Required::yes) return refusal;
+    std::string text = "none; forwarded without protection";
+    if (rule.required == Required::from_date) {
+        text.append(" before ")
+            .append(date_text(rule.required_from))
+            .append(" (UTC), and from then on ")
+            .append(refusal);
+    }
+    return text;
+}
+
 std::string key_text(const core::Policy& policy, const core::RequestHead& head) {
     const auto key = core::read_key(policy.key, head);
-    if (key) return "key: " + yaml_text(*key) + "\n";
-    const bool missing = key.error().kind == core::KeyFault::Kind::missing;
-    if (!missing) return "key: refused (400 key-invalid): " + key.error().detail + "\n";
-    if (policy.key.required == core::KeyRule::Required::no) return "key: none; forwarded without protection\n";
-    return "key: refused (400 key-missing): " + key.error().detail + "\n";
+    if (key) {
+        const auto parts = core::key_parts(*key);
+        if (parts.size() == 1) return "key: " + yaml_text(*key) + "\n";
+        return "key: " + yaml_texts({parts.begin(), parts.end()}) + "\n";
+    }
+    const auto& fault = key.error();
+    if (fault.kind == core::KeyFault::Kind::invalid) return "key: refused (400 key-invalid): " + fault.detail + "\n";
+    std::string text =
+        core::reads_content(policy.key) ? "key: not in the head; the body is looked into too; without one: " : "key: ";
+    return text.append(keyless_text(policy.key, "refused (400 key-missing): " + fault.detail)).append("\n");
 }
 
 std::string scope_text(const Route& route, const core::RequestHead& head) {
-    // What the connection brings is not known here; some text in its place shows that the part is there.
-    const core::ScopeSource source{route.name, head, "the client's address", "the client's certificate"};
+    const ScopeStandIns unknown(route.policy->scope);
+    const core::ScopeSource source{
+        route.name, head, "the client's address", "the client's certificate", &unknown.claims, &unknown.answer};
     const auto scope = core::read_scope(route.policy->scope, source);
     if (!scope) return "scope: refused (400 principal-missing): the request lacks " + scope.error() + "\n";
     std::size_t width = 0;
@@ -64,14 +86,36 @@ std::string scope_text(const Route& route, const core::RequestHead& head) {
     for (std::size_t i = 0; i < scope->size(); ++i) {
         const auto& [part, value] = (*scope)[i];
         const auto kind = route.policy->scope[i].kind;
-        const bool of_connection =
-            kind == core::ScopePart::Kind::client_ip || kind == core::ScopePart::Kind::client_cert;
-        out += row(part, !value ? "absent" : of_connection ? *value : yaml_text(*value), width);
+        const bool stands_in = kind == core::ScopePart::Kind::client_ip || kind == core::ScopePart::Kind::client_cert ||
+                               kind == core::ScopePart::Kind::jwt || kind == core::ScopePart::Kind::auth;
+        out += row(part, !value ? "absent" : stands_in ? *value : yaml_text(*value), width);
     }
     return out;
 }
 
-std::string input_text(const core::FingerprintPart& part, const core::RequestHead& head) {
+/// What of the content is left out of a part: the pointers that lead into it.
+std::string without_text(const core::FingerprintRule& rule, const std::string& pointer) {
+    std::vector<std::string> inside;
+    for (const auto& ignored : rule.ignore) {
+        if (ignored.starts_with(pointer + "/")) inside.push_back(ignored);
+    }
+    return inside.empty() ? std::string() : " without " + yaml_texts(inside);
+}
+
+/// How the content takes part; there is none here to show.
+std::string body_text(const core::FingerprintRule& rule) {
+    switch (rule.body) {
+        case core::BodyComparison::bytes: return "the content's bytes";
+        case core::BodyComparison::json:
+            return "the content's JSON value" + without_text(rule, "") + ", or its bytes when it is not JSON";
+        case core::BodyComparison::form:
+            return "the content's form fields in their order, or its bytes when it is no form";
+    }
+    return {};
+}
+
+std::string input_text(const core::FingerprintPart& part, const core::FingerprintRule& rule,
+                       const core::RequestHead& head) {
     using Kind = core::FingerprintPart::Kind;
     const auto target = core::split_target(head.target);
     switch (part.kind) {
@@ -80,10 +124,14 @@ std::string input_text(const core::FingerprintPart& part, const core::RequestHea
         case Kind::query: return target.query.empty() ? "none" : yaml_text(target.query);
         case Kind::header: {
             const auto value = head.fields.combined(part.name);
-            return value ? yaml_text(*value) : "absent";
+            if (!value) return "absent";
+            const bool of_form = rule.body == core::BodyComparison::form && core::iequals(part.name, "Content-Type");
+            return yaml_text(of_form ? core::without_boundary(*value) : *value);
         }
-        case Kind::body: return "the content's bytes";
-        case Kind::json: return "from the content";
+        case Kind::body: return body_text(rule);
+        case Kind::json:
+            return "the value at " + part.name + " of the content" + without_text(rule, part.name) +
+                   ", absence, or all bytes when it is not JSON";
     }
     return {};
 }
@@ -93,7 +141,7 @@ std::string fingerprint_text(const core::FingerprintRule& rule, const core::Requ
     std::size_t width = 0;
     for (const auto& part : rule.include) width = std::max(width, yaml_text(part).size());
     std::string out = "fingerprint (recipe '" + core::recipe_of(rule) + "'):\n";
-    for (const auto& part : rule.include) out += row(yaml_text(part), input_text(part, head), width);
+    for (const auto& part : rule.include) out += row(yaml_text(part), input_text(part, rule, head), width);
     return out;
 }
 
@@ -155,7 +203,8 @@ std::string explain(const Config& config, const core::RequestHead& head) {
         return out + "route: refused (400 bad-request): an encoded separator in the path would select another route\n";
     }
     const Route& route = config.routes[*found];
-    out += route_text(config, *found) + forwarding_text(route) + upstream_text(config.upstreams[route.upstream]);
+    out += route_text(config, *found) + forwarding_text(route) + upstream_text(config.upstreams[route.upstream]) +
+           access_text(config, route);
     if (!route.policy) return out + "policy: none; the request is proxied without protection\n";
     out += policy_text(route);
     const auto exempt = not_enforced(route, head.method);

@@ -30,9 +30,9 @@ void check_binds(const Node& root, const Admin& admin, Problems& problems);
 enum class ServersSound : bool { no, yes };
 void load_upstream_tls(const Node& node, Upstream& upstream, ServersSound servers, Problems& problems);
 
-/// What routes refer to.
+/// What routes refer to. An upstream that a route's `authorize` needs is added.
 struct RouteSurroundings {
-    const std::vector<Upstream>& upstreams;
+    std::vector<Upstream>& upstreams;
     const NamedPolicies& policies;
     /// Whether a listener asks for client certificates; unknown when the listeners themselves are wrong.
     enum class ClientCertificates : std::uint8_t { none, asked_for, unknown } client_certificates;
@@ -50,8 +50,24 @@ void load_forwarding(Section& section, Route& route, Problems& problems);
 /// `cors`. The route's edits are there.
 void load_cors(Section& section, Route& route, Problems& problems);
 
-/// Keys of a route that have no effect yet: authorize, jwt.
-void check_later_route_keys(Section& route, Problems& problems);
+/// `authorize`: asks a service whose upstream is among `upstreams` afterwards.
+void load_authorize(const Node& node, std::vector<Upstream>& upstreams, Route& route, Problems& problems);
+void load_jwt(const Node& node, Route& route, Problems& problems);
+
+/// What of a route these are; null: not written.
+struct AccessNodes {
+    const Node* authorize = nullptr;
+    const Node* jwt = nullptr;
+    const Node* idempotency = nullptr;
+};
+/// Reports what has no effect, or goes against the key, once the route's policy is there too.
+void check_access(const AccessNodes& nodes, const Route& route, Problems& problems);
+
+/// Reports scope parts that nothing of the route brings. Its jwt and authorize are there.
+void check_scope_sources(const ResolvedPolicy& resolved, const Route& route, Problems& problems);
+
+/// The path of a file that can be opened now.
+std::optional<std::string> readable_file(const Node& node, Problems& problems);
 
 /// The secret in the file that `node` names, without the line end. Reports a file that cannot be read or is empty.
 std::optional<std::string> read_secret(const Node& node, Problems& problems);

@@ -102,6 +102,7 @@ void load_policy(const Node& node, const RouteSurroundings& around, Route& route
     if (!resolved) return;
     check_combinations(*resolved, problems);
     check_client_cert(*resolved, around, problems);
+    check_scope_sources(*resolved, route, problems);
     if (resolved->policy.mode != core::Mode::off) {
         route.enforced_methods = enforced_methods(route.match);
         if (route.enforced_methods.empty()) {
@@ -130,7 +131,9 @@ void load_upstream_reference(Section& section, const std::vector<Upstream>& upst
     const auto written = name(*node, problems);
     if (!written) return;
     std::vector<std::string> names;
-    for (const auto& upstream : upstreams) names.push_back(upstream.name);
+    for (const auto& upstream : upstreams) {
+        if (!upstream.made_for_authorize) names.push_back(upstream.name);
+    }
     const auto found = std::find(names.begin(), names.end(), *written);
     if (found == names.end()) {
         problems.add(*node, "there is no upstream '" + *written + "'" + name_hint(*written, names));
@@ -166,10 +169,13 @@ void load_routes(const Node& node, const RouteSurroundings& around, std::vector<
             if (sound && !catch_all && matches_everything(route.match)) catch_all = route.name;
         }
         load_upstream_reference(section, around.upstreams, route, problems);
-        if (const Node* policy = section.take("idempotency")) load_policy(*policy, around, route, problems);
+        const AccessNodes access{section.take("authorize"), section.take("jwt"), section.take("idempotency")};
+        if (access.authorize != nullptr) load_authorize(*access.authorize, around.upstreams, route, problems);
+        if (access.jwt != nullptr) load_jwt(*access.jwt, route, problems);
+        if (access.idempotency != nullptr) load_policy(*access.idempotency, around, route, problems);
+        check_access(access, route, problems);
         load_forwarding(section, route, problems);
         load_cors(section, route, problems);
-        check_later_route_keys(section, problems);
         section.finish();
         routes.push_back(std::move(route));
     }

@@ -14,16 +14,6 @@ using ClientAuth = ListenerTls::ClientAuth;
 const Choice<ClientAuth> client_auths{
     {{"none", ClientAuth::none}, {"optional", ClientAuth::optional}, {"required", ClientAuth::required}}};
 
-/// The path of a file that can be opened now.
-std::optional<std::string> readable_file(const Node& node, Problems& problems) {
-    auto path = name(node, problems);
-    if (!path) return std::nullopt;
-    const auto reason = why_unreadable(*path);
-    if (reason.empty()) return path;
-    problems.add(node, "the file '" + *path + "' cannot be read: " + reason);
-    return std::nullopt;
-}
-
 /// The client rules of a listener, which may stand beside any of its certificates.
 struct ClientRules {
     const Node* ca_node = nullptr;
@@ -91,6 +81,15 @@ bool has_https(const Upstream& upstream) {
 }
 
 }  // namespace
+
+std::optional<std::string> readable_file(const Node& node, Problems& problems) {
+    auto path = name(node, problems);
+    if (!path) return std::nullopt;
+    const auto reason = why_unreadable(*path);
+    if (reason.empty()) return path;
+    problems.add(node, "the file '" + *path + "' cannot be read: " + reason);
+    return std::nullopt;
+}
 
 void load_listener_tls(const Node& node, Listener& listener, Problems& problems) {
     ListenerTls& tls = listener.tls.emplace();

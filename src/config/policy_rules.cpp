@@ -71,6 +71,30 @@ void check_times(const ResolvedPolicy& resolved, Problems& problems) {
     }
 }
 
+/// Whether `inner` leads into what `outer` leads to.
+bool is_inside(const std::string& inner, const std::string& outer) {
+    return inner.size() > outer.size() && inner.starts_with(outer) && inner[outer.size()] == '/';
+}
+
+/// What is left out must be a piece of something that is compared.
+void check_ignore(const ResolvedPolicy& resolved, Problems& problems) {
+    const auto& rule = resolved.policy.fingerprint;
+    if (rule.off || rule.ignore.empty()) return;
+    const auto report = [&](const std::string& why) { problems.add(resolved.place_of("fingerprint.ignore"), why); };
+    if (rule.body != core::BodyComparison::json) return report("works on JSON only; it needs fingerprint.body: json");
+    using Kind = core::FingerprintPart::Kind;
+    for (const auto& pointer : rule.ignore) {
+        bool has_effect = false;
+        for (const auto& part : rule.include) {
+            const bool whole = part.kind == Kind::json && (part.name == pointer || is_inside(part.name, pointer));
+            if (whole) return report(pointer + " leaves out all of json:" + part.name + ", which include names");
+            has_effect = has_effect || part.kind == Kind::body ||
+                         (part.kind == Kind::json && is_inside(pointer, part.name));
+        }
+        if (!has_effect) return report(pointer + " has no effect: nothing that include names holds it");
+    }
+}
+
 /// `{key}` stands for one text: a compound key has several.
 void check_ask(const ResolvedPolicy& resolved, Problems& problems) {
     const Policy& policy = resolved.policy;
@@ -104,9 +128,7 @@ void check_combinations(const ResolvedPolicy& resolved, Problems& problems) {
     if (policy.unknown_outcome == core::UnknownOutcome::ask && !resolved.is_written("ask")) {
         problems.add(resolved.place_of("unknown_outcome"), "ask needs the block ask: { get: /path/{key} }");
     }
-    if (!policy.fingerprint.ignore.empty() && policy.fingerprint.body != core::BodyComparison::json) {
-        problems.add(resolved.place_of("fingerprint.ignore"), "works on JSON only; it needs fingerprint.body: json");
-    }
+    check_ignore(resolved, problems);
 }
 
 }  // namespace oncegate::config

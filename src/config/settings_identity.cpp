@@ -83,17 +83,31 @@ std::string name_fault(const Word<Kind>& word, const Written& written) {
     return {};
 }
 
+/// Why a word takes no `?`.
+template <class Kind>
+std::string absence_fault(const Word<Kind>& word) {
+    if (word.name != Word<Kind>::Name::pointer) return "is always there; leave the '?' out";
+    return "may be absent, which is a value of its own; leave the '?' out";
+}
+
+/// Field names are equal whatever their case; names of claims and members are not.
+bool names_a_field(const ScopePart& part) {
+    return part.kind == ScopePart::Kind::header || part.kind == ScopePart::Kind::auth;
+}
+bool names_a_field(const FingerprintPart& part) { return part.kind == FingerprintPart::Kind::header; }
+
+template <class Part>
+bool is_same(const Part& a, const Part& b) {
+    return a.kind == b.kind && (names_a_field(a) ? core::iequals(a.name, b.name) : a.name == b.name);
+}
+
 /// How a word is written with its name.
 template <class Kind>
 std::string shown(const Word<Kind>& word) {
-    return word.name == Word<Kind>::Name::header ? std::string(word.word).append(":NAME") : word.word;
+    using Name = typename Word<Kind>::Name;
+    if (word.name == Name::header) return std::string(word.word).append(":NAME");
+    return word.name == Name::pointer ? std::string(word.word).append(":/POINTER") : word.word;
 }
-
-/// What is not supported yet is no help to someone who looks for the right word.
-bool is_offered(const ScopeWord& word) {
-    return word.kind != ScopePart::Kind::jwt && word.kind != ScopePart::Kind::auth;
-}
-bool is_offered(const FingerprintWord& word) { return word.kind != FingerprintPart::Kind::json; }
 
 /// `Authorization` is a header's name, and none of the words is spelled like one.
 bool looks_like_a_field(const Written& written) {
@@ -124,11 +138,11 @@ std::optional<Part> read_part(const Node& node, Problems& problems, const std::v
     std::vector<std::string> offered;
     for (const auto& word : words) {
         known.emplace_back(word.word);
-        if (is_offered(word)) offered.push_back(shown(word));
+        offered.push_back(shown(word));
         if (written.kind != word.word) continue;
         std::string fault = name_fault(word, written);
         if (fault.empty() && written.optional && word.absence == Word<Kind>::Absence::impossible) {
-            fault = "is always there; leave the '?' out";
+            fault = absence_fault(word);
         }
         if (fault.empty()) return Part{word.kind, written.name, written.optional};
         problems.add(node, "'" + *whole + "' " + fault);
@@ -151,9 +165,8 @@ std::optional<std::vector<Part>> read_parts(const Node& node, Problems& problems
     for (const Node* item : items_of(node, problems)) {
         auto part = read_part<Part>(*item, problems, words);
         if (!part) continue;
-        const bool repeated = std::any_of(parts.begin(), parts.end(), [&](const Part& other) {
-            return other.kind == part->kind && core::iequals(other.name, part->name);
-        });
+        const bool repeated =
+            std::any_of(parts.begin(), parts.end(), [&](const Part& other) { return is_same(other, *part); });
         if (repeated) problems.add(*item, "'" + item->text + "' is already in this list");
         parts.push_back(std::move(*part));
     }
@@ -161,21 +174,23 @@ std::optional<std::vector<Part>> read_parts(const Node& node, Problems& problems
     return parts;
 }
 
+/// Claims that are new with each token: a retry under a refreshed one would be somebody else's (R36).
+bool changes_with_the_token(std::string_view claim) {
+    return claim == "exp" || claim == "iat" || claim == "nbf" || claim == "jti";
+}
+
 void read_scope(const Node& node, Problems& problems, Policy& policy) {
     auto parts = read_parts<ScopePart>(node, problems, scope_words);
     if (!parts) return;
+    for (const auto& part : *parts) {
+        if (part.kind != ScopePart::Kind::jwt || !changes_with_the_token(part.name)) continue;
+        return problems.add(node, std::string("jwt:").append(part.name).append(
+                                      " is another with each token, so that no retry would find its first request; "
+                                      "take one that stays, such as jwt:sub"));
+    }
     if (parts->empty())
         return problems.add(node, "must name at least one part; [route] when all clients share one scope");
     policy.scope = std::move(*parts);
-}
-
-template <class Part, class Unsupported>
-std::string list_of(const std::vector<Part>& parts, Unsupported unsupported) {
-    std::string out;
-    for (const auto& part : parts) {
-        if (unsupported(part)) out += (out.empty() ? "" : ", ") + yaml_text(part);
-    }
-    return out;
 }
 
 template <class Part>
@@ -183,12 +198,6 @@ std::string show_parts(const std::vector<Part>& parts) {
     std::vector<std::string> texts;
     for (const auto& part : parts) texts.push_back(yaml_text(part));
     return yaml_list(texts);
-}
-
-std::string unsupported_scope(const Policy& policy) {
-    return list_of(policy.scope, [](const ScopePart& part) {
-        return part.kind == ScopePart::Kind::jwt || part.kind == ScopePart::Kind::auth;
-    });
 }
 
 /// `off` as a whole, or a mapping, whose keys are rows of their own.
@@ -214,7 +223,14 @@ void read_ignore(const Node& node, Problems& problems, Policy& policy) {
     const auto before = problems.count();
     std::vector<std::string> pointers;
     for (const Node* item : items_of(node, problems)) {
-        if (auto pointer = json_pointer(*item, problems)) pointers.push_back(std::move(*pointer));
+        auto pointer = json_pointer(*item, problems);
+        if (!pointer) continue;
+        if (pointer->empty()) {
+            problems.add(*item, "is the whole body; leave body out of fingerprint.include instead");
+        } else if (std::find(pointers.begin(), pointers.end(), *pointer) != pointers.end()) {
+            problems.add(*item, "'" + item->text + "' is already in this list");
+        }
+        pointers.push_back(std::move(*pointer));
     }
     if (problems.count() == before) policy.fingerprint.ignore = std::move(pointers);
 }
@@ -242,27 +258,20 @@ std::string show_include(const Policy& policy) { return show_parts(policy.finger
 std::string show_ignore(const Policy& policy) { return yaml_texts(policy.fingerprint.ignore); }
 std::string show_mismatch(const Policy& policy) { return std::to_string(policy.fingerprint.mismatch_status); }
 
-std::string unsupported_include(const Policy& policy) {
-    return list_of(policy.fingerprint.include,
-                   [](const FingerprintPart& part) { return part.kind == FingerprintPart::Kind::json; });
-}
-
 }  // namespace
 
 std::vector<Setting> scope_settings() {
-    return {{"scope", read_scope, [](const Policy& p) { return show_parts(p.scope); }, unsupported_scope}};
+    return {{"scope", read_scope, [](const Policy& p) { return show_parts(p.scope); }}};
 }
 
 std::vector<Setting> fingerprint_settings() {
     return {
         {"fingerprint", read_fingerprint, [](const Policy& p) { return std::string(p.fingerprint.off ? "off" : ""); }},
-        {"fingerprint.include", read_include, while_on<show_include>, unsupported_include},
+        {"fingerprint.include", read_include, while_on<show_include>},
         {"fingerprint.body",
          [](const Node& n, Problems& e, Policy& p) { read_into(p.fingerprint.body, n, e, comparisons); },
-         while_on<show_body>,
-         [](const Policy& p) { return p.fingerprint.body == BodyComparison::bytes ? std::string() : show_body(p); }},
-        {"fingerprint.ignore", read_ignore, while_on<show_ignore>,
-         [](const Policy& p) { return p.fingerprint.ignore.empty() ? std::string() : show_ignore(p); }},
+         while_on<show_body>},
+        {"fingerprint.ignore", read_ignore, while_on<show_ignore>},
         {"fingerprint.mismatch_status",
          [](const Node& n, Problems& e, Policy& p) {
              read_into(p.fingerprint.mismatch_status, n, e, mismatch_statuses);

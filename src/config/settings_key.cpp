@@ -1,5 +1,7 @@
 // The rows of `key.*`: where the key is read, and what it must look like.
 
+#include <algorithm>
+
 #include "config/addresses.hpp"
 #include "config/policy_settings.hpp"
 #include "config/readers.hpp"
@@ -45,11 +47,35 @@ std::optional<KeyLocation> location(const Node& node, Problems& problems) {
                   name_hint(kind, {"header:NAME", "query:NAME", "json:/POINTER", "form:NAME"}));
 }
 
+/// Field names and pointers have one spelling each for this purpose: a place named twice is a slip.
+bool is_named(const Locations& places, const KeyLocation& place) {
+    return std::any_of(places.begin(), places.end(), [&](const KeyLocation& other) {
+        if (other.kind != place.kind) return false;
+        return place.kind == KeyLocation::Kind::header ? core::iequals(other.name, place.name)
+                                                       : other.name == place.name;
+    });
+}
+
+bool are_alike(const Locations& a, const Locations& b) {
+    return !a.empty() && a.size() == b.size() &&
+           std::all_of(a.begin(), a.end(), [&](const KeyLocation& place) { return is_named(b, place); });
+}
+
+bool holds_kind(const Locations& places, KeyLocation::Kind kind) {
+    return std::any_of(places.begin(), places.end(), [&](const KeyLocation& place) { return place.kind == kind; });
+}
+
 /// `{all: [...]}`: every place must hold its part.
 Locations compound(const Node& list, Problems& problems) {
     Locations parts;
     for (const Node* item : items_of(list, problems)) {
-        if (auto part = location(*item, problems)) parts.push_back(std::move(*part));
+        auto part = location(*item, problems);
+        if (!part) continue;
+        if (is_named(parts, *part)) problems.add(*item, yaml_text(*part) + " is named twice");
+        parts.push_back(std::move(*part));
+    }
+    if (holds_kind(parts, KeyLocation::Kind::json) && holds_kind(parts, KeyLocation::Kind::form)) {
+        problems.add(list, "no body is JSON and a form, so these are never all there");
     }
     if (list.kind == Node::Kind::list && list.items.empty()) problems.add(list, "must name at least one place");
     return parts;
@@ -72,7 +98,12 @@ void read_from(const Node& node, Problems& problems, Policy& policy) {
     if (node.kind == Node::Kind::mapping && node.find("all") == nullptr) {
         Section section(node, problems);
         if (const Node* any = section.need("any")) {
-            for (const Node* item : items_of(*any, problems)) from.push_back(alternative(*item, problems));
+            for (const Node* item : items_of(*any, problems)) {
+                auto parts = alternative(*item, problems);
+                const auto same = [&](const Locations& other) { return are_alike(parts, other); };
+                if (std::any_of(from.begin(), from.end(), same)) problems.add(*item, "is named twice");
+                from.push_back(std::move(parts));
+            }
             if (any->kind == Node::Kind::list && any->items.empty()) problems.add(*any, "must name at least one place");
         }
         section.finish();
@@ -80,18 +111,6 @@ void read_from(const Node& node, Problems& problems, Policy& policy) {
         from.push_back(alternative(node, problems));
     }
     if (problems.count() == before) policy.key.from = std::move(from);
-}
-
-std::string unsupported_from(const Policy& policy) {
-    std::vector<std::string> places;
-    for (const auto& parts : policy.key.from) {
-        for (const auto& part : parts) {
-            if (part.kind != KeyLocation::Kind::header) places.push_back(yaml_text(part));
-        }
-    }
-    std::string out;
-    for (const auto& place : places) out += (out.empty() ? "" : ", ") + place;
-    return out;
 }
 
 void read_required(const Node& node, Problems& problems, Policy& policy) {
@@ -144,11 +163,8 @@ constexpr std::uint64_t longest_key = 4096;
 
 std::vector<Setting> key_settings() {
     return {
-        {"key.from", read_from, [](const Policy& p) { return yaml_text(p.key.from); }, unsupported_from},
-        {"key.required", read_required, show_required,
-         [](const Policy& p) {
-             return p.key.required == KeyRule::Required::from_date ? show_required(p) : std::string();
-         }},
+        {"key.from", read_from, [](const Policy& p) { return yaml_text(p.key.from); }},
+        {"key.required", read_required, show_required},
         {"key.syntax", [](const Node& n, Problems& e, Policy& p) { read_into(p.key.syntax, n, e, syntaxes); },
          show_syntax},
         {"key.min_length",
@@ -165,8 +181,7 @@ std::vector<Setting> key_settings() {
          Setting::Blank::ignored},
         {"key.reject_personal_data",
          [](const Node& n, Problems& e, Policy& p) { read_into(p.key.reject_personal_data, n, e, flag); },
-         [](const Policy& p) { return yaml_text(truth(p.key.reject_personal_data)); },
-         [](const Policy& p) { return std::string(p.key.reject_personal_data ? "true" : ""); }},
+         [](const Policy& p) { return yaml_text(truth(p.key.reject_personal_data)); }},
     };
 }
 

@@ -1,84 +1,16 @@
 #include "core/fingerprint.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
+#include "core/ascii.hpp"
+#include "core/form_content.hpp"
 #include "core/head_rules.hpp"
+#include "core/json_digest.hpp"
 
 namespace oncegate::core {
 
 namespace {
-
-constexpr std::string_view recipe_version = "1";
-constexpr std::string_view recipe_off = "off";
-
-/// Recipes are lists of words: a space or a percent sign inside a name is written as %20 or %25.
-void append_word(std::string& out, std::string_view prefix, std::string_view name) {
-    out.append(" ").append(prefix);
-    for (const char c : name) {
-        if (c == ' ') {
-            out.append("%20");
-        } else if (c == '%') {
-            out.append("%25");
-        } else {
-            out.push_back(c);
-        }
-    }
-}
-
-std::string unescape(std::string_view word) {
-    std::string out;
-    for (std::size_t i = 0; i < word.size(); ++i) {
-        if (word.substr(i, 3) == "%20" || word.substr(i, 3) == "%25") {
-            out.push_back(word[i + 2] == '0' ? ' ' : '%');
-            i += 2;
-        } else {
-            out.push_back(word[i]);
-        }
-    }
-    return out;
-}
-
-std::string_view word_of(BodyComparison comparison) {
-    switch (comparison) {
-        case BodyComparison::bytes: return "bytes";
-        case BodyComparison::json: return "json";
-        case BodyComparison::form: return "form";
-    }
-    std::abort();
-}
-
-void append_part(std::string& out, const FingerprintPart& part) {
-    switch (part.kind) {
-        case FingerprintPart::Kind::method: out.append(" method"); return;
-        case FingerprintPart::Kind::path: out.append(" path"); return;
-        case FingerprintPart::Kind::query: out.append(" query"); return;
-        case FingerprintPart::Kind::header: append_word(out, "header:", to_lower(part.name)); return;
-        case FingerprintPart::Kind::body: out.append(" body"); return;
-        case FingerprintPart::Kind::json: append_word(out, "json:", part.name); return;
-    }
-    std::abort();
-}
-
-std::optional<FingerprintPart> part_of(std::string_view word) {
-    using Kind = FingerprintPart::Kind;
-    if (word == "method") return FingerprintPart{Kind::method, {}, false};
-    if (word == "path") return FingerprintPart{Kind::path, {}, false};
-    if (word == "query") return FingerprintPart{Kind::query, {}, false};
-    if (word == "body") return FingerprintPart{Kind::body, {}, false};
-    if (word.starts_with("header:")) return FingerprintPart{Kind::header, unescape(word.substr(7)), true};
-    if (word.starts_with("json:")) return FingerprintPart{Kind::json, unescape(word.substr(5)), true};
-    return std::nullopt;
-}
-
-std::vector<std::string_view> words(std::string_view text) {
-    std::vector<std::string_view> out;
-    while (!text.empty()) {
-        const auto end = std::min(text.find(' '), text.size());
-        if (end > 0) out.push_back(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return out;
-}
 
 /// Absence and an empty value are different values.
 Digest hash_of(const std::optional<std::string_view>& value) {
@@ -88,20 +20,84 @@ Digest hash_of(const std::optional<std::string_view>& value) {
     return hash.finish();
 }
 
-Digest hash_part(const FingerprintPart& part, const RequestHead& head, const Content& content) {
-    switch (part.kind) {
-        case FingerprintPart::Kind::method: return hash_of(head.method);
-        case FingerprintPart::Kind::path: return hash_of(split_target(head.target).path);
-        case FingerprintPart::Kind::query: return hash_of(split_target(head.target).query);
-        case FingerprintPart::Kind::header: {
-            const auto combined = head.fields.combined(part.name);
-            return hash_of(combined ? std::optional<std::string_view>(*combined) : std::nullopt);
-        }
-        case FingerprintPart::Kind::body: return content.digest;
-        case FingerprintPart::Kind::json: break;  // refused by the configuration until JSON comparison exists
-    }
-    std::abort();
+/// What was made of the content says how, so that a hash of bytes is never one of a value.
+Digest tagged(std::string_view how, const Digest& digest) {
+    Sha256 hash;
+    hash.update_prefixed(how);
+    hash.update(digest);
+    return hash.finish();
 }
+
+bool has_part(const FingerprintRule& rule, FingerprintPart::Kind kind) {
+    return std::any_of(rule.include.begin(), rule.include.end(),
+                       [&](const FingerprintPart& part) { return part.kind == kind; });
+}
+
+bool reads_json(const FingerprintRule& rule) {
+    return has_part(rule, FingerprintPart::Kind::json) ||
+           (has_part(rule, FingerprintPart::Kind::body) && rule.body == BodyComparison::json);
+}
+
+/// The parts of one request, hashed by a rule. However many of them are JSON, the content is read once.
+class Parts {
+ public:
+    Parts(const FingerprintRule& rule, const RequestHead& head, const Content& content)
+        : rule_(rule), head_(head), content_(content), target_(split_target(head.target)) {
+        if (!reads_json(rule)) return;
+        document_ = JsonDocument::read(content.bytes);
+        if (document_) values_.emplace(*document_, rule.ignore);
+    }
+    Parts(const Parts&) = delete;
+    Parts& operator=(const Parts&) = delete;
+
+    Digest hash(const FingerprintPart& part) const {
+        switch (part.kind) {
+            case FingerprintPart::Kind::method: return hash_of(head_.method);
+            case FingerprintPart::Kind::path: return hash_of(target_.path);
+            case FingerprintPart::Kind::query: return hash_of(target_.query);
+            case FingerprintPart::Kind::header: return header(part.name);
+            case FingerprintPart::Kind::body: return body();
+            case FingerprintPart::Kind::json: return value_at(part.name);
+        }
+        std::abort();
+    }
+
+ private:
+    /// Each try of a form's sender makes a boundary of its own (R46).
+    Digest header(std::string_view name) const {
+        auto value = head_.fields.combined(name);
+        if (value && rule_.body == BodyComparison::form && iequals(name, "Content-Type")) {
+            value = without_boundary(*value);
+        }
+        return hash_of(value ? std::optional<std::string_view>(*value) : std::nullopt);
+    }
+
+    Digest body() const {
+        switch (rule_.body) {
+            case BodyComparison::bytes: return content_.digest;
+            case BodyComparison::json: return value_at("");
+            case BodyComparison::form: {
+                const auto fields = form_digest(head_.fields.combined("Content-Type").value_or(""), content_.bytes);
+                return fields ? tagged("form", *fields) : tagged("bytes", content_.digest);
+            }
+        }
+        std::abort();
+    }
+
+    /// A value, none, and a content that has no values are three things; the last is compared as bytes (R49, R50).
+    Digest value_at(std::string_view pointer) const {
+        if (!values_) return tagged("bytes", content_.digest);
+        const auto value = values_->at(pointer);
+        return value ? tagged("json", *value) : tagged("absent", {});
+    }
+
+    const FingerprintRule& rule_;
+    const RequestHead& head_;
+    const Content& content_;
+    TargetParts target_;
+    std::optional<JsonDocument> document_;
+    std::optional<JsonDigest> values_;  ///< of the document
+};
 
 std::uint64_t first_bytes(const Digest& digest) {
     std::uint64_t value = 0;
@@ -111,66 +107,27 @@ std::uint64_t first_bytes(const Digest& digest) {
 
 }  // namespace
 
-std::string recipe_of(const FingerprintRule& rule) {
-    if (rule.off) return std::string(recipe_off);
-    std::string out(recipe_version);
-    out.append(" ").append(word_of(rule.body));
-    for (const auto& part : rule.include) append_part(out, part);
-    for (const auto& pointer : rule.ignore) append_word(out, "ignore:", pointer);
-    return out;
-}
-
-std::optional<FingerprintRule> rule_of(std::string_view recipe) {
-    FingerprintRule rule;
-    if (recipe == recipe_off) {
-        rule.off = true;
-        return rule;
-    }
-    const auto list = words(recipe);
-    if (list.size() < 2 || list[0] != recipe_version) return std::nullopt;
-    if (list[1] != word_of(BodyComparison::bytes)) return std::nullopt;  // the one comparison this version makes
-    rule.include.clear();
-    for (std::size_t i = 2; i < list.size(); ++i) {
-        const auto part = part_of(list[i]);
-        if (!part || part->kind == FingerprintPart::Kind::json) return std::nullopt;
-        rule.include.push_back(*part);
-    }
-    return rule;
-}
-
 bool reads_content(const FingerprintRule& rule) {
     if (rule.off) return false;
-    const bool members = std::any_of(rule.include.begin(), rule.include.end(), [](const FingerprintPart& part) {
-        return part.kind == FingerprintPart::Kind::json;
-    });
-    return members || rule.body != BodyComparison::bytes;
+    const bool whole = has_part(rule, FingerprintPart::Kind::body) && rule.body != BodyComparison::bytes;
+    return whole || reads_json(rule);
 }
 
 Fingerprint fingerprint(const FingerprintRule& rule, const RequestHead& head, const Content& content) {
     Fingerprint made;
     made.recipe = recipe_of(rule);
     if (rule.off) return made;
+    const Parts parts(rule, head, content);
     Sha256 whole;
     whole.update_prefixed(made.recipe);
     made.parts.reserve(rule.include.size());
     for (const auto& part : rule.include) {
-        const Digest digest = hash_part(part, head, content);
+        const Digest digest = parts.hash(part);
         whole.update(digest);
         made.parts.push_back(first_bytes(digest));
     }
     made.digest = whole.finish();
     return made;
-}
-
-std::string differing_part(const Fingerprint& a, const Fingerprint& b) {
-    if (a.recipe != b.recipe) return {};
-    const auto list = words(a.recipe);
-    for (std::size_t i = 0; i < std::min(a.parts.size(), b.parts.size()); ++i) {
-        if (a.parts[i] == b.parts[i] || i + 2 >= list.size()) continue;
-        const auto word = list[i + 2];
-        return std::string(word.starts_with("header:") ? "header" : word.starts_with("json:") ? "body" : word);
-    }
-    return {};
 }
 
 }  // namespace oncegate::core

@@ -29,4 +29,8 @@ struct JsonText {
 /// The string that `pointer` leads to (R8).
 JsonText json_text_at(std::string_view json, std::string_view pointer);
 
+/// Equal for equal values (R47, R48), with what the pointers of `ignore` lead to left out (see json_digest.hpp).
+/// Nothing when the text has no value, or all of it is left out.
+std::optional<Digest> json_digest(std::string_view json, const std::vector<std::string>& ignore = {});
+
 }  // namespace oncegate::core

@@ -25,9 +25,7 @@ KeyReading of_parameter(std::vector<std::string> values) {
 }
 
 KeyReading of_json(std::string_view content, std::string_view pointer) {
-    JsonText found;
-    static_cast<void>(content);
-    static_cast<void>(pointer);
+    auto found = json_text_at(content, pointer);
     switch (found.kind) {
         case JsonText::Kind::not_json: return {Kind::not_json, {}};
         case JsonText::Kind::absent: return {Kind::absent, {}};

@@ -33,6 +33,7 @@ bool begins_with_host(std::string_view text) {
     bool letters = true;
     const auto ends_in_letters = [&] { return labels > 0 && length >= 2 && letters; };
     for (const char c : text) {
+        if (c == '-' && ends_in_letters()) return true;
         if (is_word(c) || c == '-') {
             ++length;
             letters = letters && !is_digit(c) && c != '-';

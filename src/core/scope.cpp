@@ -1,5 +1,8 @@
 #include "core/scope.hpp"
 
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+
 #include "core/head_rules.hpp"
 #include "core/host_rules.hpp"
 #include "core/route_table.hpp"
@@ -11,8 +14,25 @@ namespace {
 /// Names the layout of what is hashed; a change of layout must change it, or old records would be found by new rules.
 constexpr std::string_view identity_version = "oncegate record id 1";
 
-/// Nothing when the request lacks the part. An empty field counts as absent: it would be one scope for all careless
-/// clients (R37).
+/// An empty field counts as absent: it would be one scope for all careless clients (R37).
+std::optional<std::string> field(const Fields& fields, std::string_view name) {
+    auto combined = fields.combined(name);
+    if (combined && combined->empty()) return std::nullopt;
+    return combined;
+}
+
+/// A text as it is, a number or truth value as JSON writes it. Lists, objects and null name nobody, and neither does an
+/// empty text.
+std::optional<std::string> claim(const boost::json::object& claims, std::string_view name) {
+    const auto* value = claims.if_contains(boost::json::string_view(name.data(), name.size()));
+    if (value == nullptr || value->is_null() || value->is_structured()) return std::nullopt;
+    if (!value->is_string()) return boost::json::serialize(*value);
+    const auto& text = value->get_string();
+    if (text.empty()) return std::nullopt;
+    return std::string(text.data(), text.size());
+}
+
+/// Nothing when the request lacks the part.
 std::optional<std::string> value_of(const ScopePart& part, const ScopeSource& source) {
     switch (part.kind) {
         case ScopePart::Kind::route: return std::string(source.route);
@@ -24,19 +44,15 @@ std::optional<std::string> value_of(const ScopePart& part, const ScopeSource& so
             return host;
         }
         case ScopePart::Kind::path: return normalise_path(split_target(source.head.target).path);
-        case ScopePart::Kind::header: {
-            auto combined = source.head.fields.combined(part.name);
-            if (combined && combined->empty()) return std::nullopt;
-            return combined;
-        }
+        case ScopePart::Kind::header: return field(source.head.fields, part.name);
         case ScopePart::Kind::client_cert:
             if (!source.client_cert || source.client_cert->empty()) return std::nullopt;
             return std::string(*source.client_cert);
         case ScopePart::Kind::client_ip:
             if (source.client_address.empty()) return std::nullopt;
             return std::string(source.client_address);
-        case ScopePart::Kind::jwt:
-        case ScopePart::Kind::auth: return std::nullopt;  // refused by the configuration so far
+        case ScopePart::Kind::jwt: return source.claims == nullptr ? std::nullopt : claim(*source.claims, part.name);
+        case ScopePart::Kind::auth: return source.authorization == nullptr ? std::nullopt : field(*source.authorization, part.name);
     }
     std::abort();
 }

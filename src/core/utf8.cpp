@@ -1,5 +1,8 @@
 #include "core/utf8.hpp"
 
+#include <cstdint>
+#include <cstring>
+
 namespace oncegate::core {
 namespace {
 
@@ -24,10 +27,24 @@ std::size_t utf8_sequence(std::string_view text) {
     return length;
 }
 
+/// Bytes at the start of `text`, in steps of eight, that are ASCII: most texts are nothing else.
+std::size_t ascii_words(std::string_view text) {
+    constexpr std::uint64_t high_bits = 0x8080'8080'8080'8080;
+    std::size_t ascii = 0;
+    std::uint64_t word = 0;
+    for (; text.size() - ascii >= sizeof word; ascii += sizeof word) {
+        std::memcpy(&word, text.data() + ascii, sizeof word);
+        if ((word & high_bits) != 0) break;
+    }
+    return ascii;
+}
+
 }  // namespace
 
 bool is_utf8(std::string_view text) {
     while (!text.empty()) {
+        text.remove_prefix(ascii_words(text));
+        if (text.empty()) break;
         const auto length = utf8_sequence(text);
         if (length == 0) return false;
         text.remove_prefix(length);

@@ -88,7 +88,13 @@ asio::awaitable<Exchange::Progress> Exchange::ask(Held held) {
             if (freed == Recording::Settled::yes) co_return Progress::look_again;
             break;
         }
-        case core::Reply::unclear: co_await recording.settle_as_unclear(); break;
+        case core::Reply::unclear: {
+            std::string text = "asked about an unknown outcome: ";
+            text.append(status ? "status " + std::to_string(*status) : std::string(text_of(answer.error())));
+            request_.worker.shared.log.limited("upstream " + request_.upstream().name, text);
+            co_await recording.settle_as_unclear();
+            break;
+        }
     }
     co_await reject(ProblemKind::outcome_unknown, nullptr);
     co_return Progress::answered;

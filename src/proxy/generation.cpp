@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "config/readers.hpp"
 #include "proxy/server_news.hpp"
 
 namespace oncegate::proxy {
@@ -32,13 +33,17 @@ net::TlsServerOptions tls_options(const config::ListenerTls& tls) {
     return options;
 }
 
+/// Empty for a file that cannot be read.
+std::string content_of(const std::string& path) {
+    if (!config::why_unreadable(path).empty()) return {};
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
 /// What the files hold now, one after the other. An unreadable one counts as empty: loading it says what is wrong.
 core::Digest digest_of(const std::vector<std::string>& paths) {
     core::Sha256 digest;
-    for (const auto& path : paths) {
-        std::ifstream file(path, std::ios::binary);
-        digest.update_prefixed(std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()});
-    }
+    for (const auto& path : paths) digest.update_prefixed(content_of(path));
     return digest.finish();
 }
 
@@ -129,6 +134,25 @@ std::string Generation::read_upstream_files(const config::Upstream& upstream, co
     return {};
 }
 
+/// The keys of all files count: an old one and a new one may stand side by side while tokens of both are about.
+std::string Generation::read_token_keys(const config::Route& route) {
+    auto& rules = token_rules_.emplace_back();
+    if (!route.jwt) return {};
+    const std::string place = std::string("route ").append(route.name).append(": jwt: ");
+    for (const auto& path : route.jwt->keys) {
+        const auto unreadable = config::why_unreadable(path);
+        if (!unreadable.empty()) return std::string(place).append(path).append(": cannot be read: ").append(unreadable);
+        auto keys = core::parse_token_keys(content_of(path));
+        if (keys.has_error()) return std::string(place).append(path).append(": ").append(keys.error());
+        std::move(keys->begin(), keys->end(), std::back_inserter(rules.keys));
+    }
+    rules.algorithms = route.jwt->algorithms;
+    rules.issuers = route.jwt->issuer;
+    rules.audiences = route.jwt->audience;
+    if (core::can_verify(rules)) return {};
+    return std::string(place).append("no key in its files is for one of its algorithms");
+}
+
 std::string Generation::read_files(const Generation* before) {
     for (const auto& listener : config_.server.listeners) {
         auto trouble = read_listener_files(listener, before);
@@ -136,6 +160,10 @@ std::string Generation::read_files(const Generation* before) {
     }
     for (const auto& upstream : config_.upstreams) {
         auto trouble = read_upstream_files(upstream, before);
+        if (!trouble.empty()) return trouble;
+    }
+    for (const auto& route : config_.routes) {
+        auto trouble = read_token_keys(route);
         if (!trouble.empty()) return trouble;
     }
     return {};

@@ -9,6 +9,7 @@
 
 #include "config/config.hpp"
 #include "core/fingerprint.hpp"
+#include "core/jwt.hpp"
 #include "core/route_table.hpp"
 #include "net/health_checker.hpp"
 #include "net/tls_client.hpp"
@@ -41,6 +42,8 @@ class Generation {
     const core::RouteTable& routes() const { return routes_; }
     Metrics::Route& route_counts(std::size_t route) const { return *route_counts_[route]; }
     const Upstream& upstream(std::size_t index) const { return upstreams_[index]; }
+    /// How tokens of a route are verified. The route has a `jwt`.
+    const core::TokenRules& token_rules(std::size_t route) const { return token_rules_[route]; }
     /// One for each upstream that is to be checked.
     std::vector<net::HealthCheckOptions> health_checks() const;
     /// Null for a listener without TLS.
@@ -53,6 +56,7 @@ class Generation {
 
     std::string read_files(const Generation* before);
     std::string read_listener_files(const config::Listener& listener, const Generation* before);
+    std::string read_token_keys(const config::Route& route);
     std::string read_upstream_files(const config::Upstream& upstream, const Generation* before);
     void prepare(Metrics& metrics, ProgramLog& log, const Generation* before);
 
@@ -60,6 +64,7 @@ class Generation {
     core::RouteTable routes_;
     std::vector<Metrics::Route*> route_counts_;
     std::vector<Upstream> upstreams_;
+    std::vector<core::TokenRules> token_rules_;  ///< by route; empty for those without a `jwt`
     std::vector<std::shared_ptr<const net::TlsServer>> listener_tls_;
     std::vector<core::Digest> listener_files_;  ///< of what the TLS files of each listener hold
 };

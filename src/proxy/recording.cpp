@@ -214,12 +214,14 @@ asio::awaitable<void> Recording::settle_as_done(core::ResponseHead received, std
 }
 
 asio::awaitable<Recording::Settled> Recording::settle_as_not_done() {
-    co_return co_await settle_by(store::Release{held_.hold}, nullptr);
+    Settlement settlement = store::Release{held_.hold};
+    co_return co_await settle_by(std::move(settlement), nullptr);
 }
 
 asio::awaitable<Recording::Settled> Recording::settle_as_unclear() {
-    co_return co_await settle_by(
-        store::MarkUnknown{held_.hold, "the upstream was asked and could not say whether it was done"}, nullptr);
+    Settlement settlement =
+        store::MarkUnknown{held_.hold, "the upstream was asked and could not say whether it was done"};
+    co_return co_await settle_by(std::move(settlement), nullptr);
 }
 
 asio::awaitable<void> Recording::send_recorded(const core::StoredResponse& response) {
@@ -234,7 +236,7 @@ asio::awaitable<void> Recording::send_recorded(const core::StoredResponse& respo
 asio::awaitable<std::shared_ptr<const core::StoredResponse>> Recording::record_failure(ProblemKind kind) {
     core::Problem problem;
     problem.kind = kind;
-    auto rendered = core::render(problem, request_.policy_page());
+    auto rendered = request_.render(problem);
     auto response = std::make_shared<core::StoredResponse>();
     response->status = rendered.status;
     response->reason = std::move(rendered.reason);

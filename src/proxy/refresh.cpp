@@ -36,7 +36,13 @@ asio::awaitable<std::optional<CurrentState>> current_state(const Request& reques
     auto question = question_of(request, std::move(*target));
     const Stopwatch watch(request.report.upstream);
     auto answer = co_await side_request(request.pool(), std::move(question), limits);
-    if (answer.has_error() || answer->head.status != 200) co_return std::nullopt;
+    if (answer.has_error() || answer->head.status != 200) {
+        std::string text = "a replay could not be refreshed: ";
+        text.append(answer.has_error() ? std::string(text_of(answer.error()))
+                                       : "status " + std::to_string(answer->head.status));
+        request.worker.shared.log.limited("upstream " + request.upstream().name, text);
+        co_return std::nullopt;
+    }
 
     auto head = core::for_client(answer->head, http_date_now());
     head.status = stored.status;

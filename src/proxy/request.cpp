@@ -20,6 +20,18 @@ void keep_key_fields(core::Fields& out, const core::Fields& received, const core
     }
 }
 
+/// Fields of the authorisation service's answer take the place of the client's, which are not believed under such a
+/// name: not even where the service says nothing.
+void take_over(const std::vector<std::string>& names, const std::optional<core::Fields>& answer, core::Fields& out) {
+    for (const auto& name : names) {
+        out.remove(name);
+        if (!answer) continue;
+        for (const auto field : *answer) {
+            if (core::iequals(field.name, name)) out.add(field.name, field.value);
+        }
+    }
+}
+
 }  // namespace
 
 std::string built_in_policy_page(const ClientSide& client) {
@@ -73,6 +85,7 @@ core::RequestHead Request::upstream_head(core::Upgrade upgrade) const {
     if (!is_traceparent(out.fields.find("traceparent").value_or(""))) {
         out.fields.set("traceparent", make_traceparent(report.trace_id));
     }
+    if (route.authorize) take_over(route.authorize->forward, authorization, out.fields);
     core::apply(route.request_headers, out.fields);
     return out;
 }

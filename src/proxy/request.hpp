@@ -47,8 +47,8 @@ struct Request {
     /// Tells the operator, not the client, what went wrong with the upstream, and counts it. `what` names the server.
     void note_upstream_failure(Metrics::Failure kind, std::string_view what) const;
 
-    /// The head that goes to the upstream: hop-by-hop fields gone, forwarding fields and trace context added, then the
-    /// route's edits made. Host is missing where it is the server's own (addressed_to()).
+    /// The head that goes to the upstream: hop-by-hop fields gone, forwarding fields and trace context added, what the
+    /// authorisation service said put in, then the route's edits made. Host is missing where it is the server's own (addressed_to()).
     core::RequestHead upstream_head(core::Upgrade upgrade = core::Upgrade::drop) const;
 
     /// The route's edits of what the upstream answered, and the proxy's own fields. Never on what is stored, which is

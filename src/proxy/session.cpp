@@ -8,6 +8,7 @@
 #include "net/proxy_header.hpp"
 #include "net/staged_close.hpp"
 #include "net/tls_fault.hpp"
+#include "proxy/authorization.hpp"
 #include "proxy/cors.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/final_recipient.hpp"
@@ -319,6 +320,8 @@ asio::awaitable<void> Session::dispatch(ClientSide& client, Report& report) {
     }
     client.answer_with(cors_answer(route, head));
     Request request{worker_, *generation_, client, report, *index, route};
+    const bool allowed = co_await authorize(request);
+    if (!allowed) co_return;
     if (enforced(route, head.method)) {
         Exchange exchange(request);
         co_await exchange.run();

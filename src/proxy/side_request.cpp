@@ -60,6 +60,16 @@ asio::awaitable<Side> read_answer(net::PooledConnection upstream, core::Response
 
 }  // namespace
 
+std::string_view text_of(SideFault fault) {
+    switch (fault) {
+        case SideFault::unreachable: return "no connection";
+        case SideFault::broken: return "the answer broke off or was malformed";
+        case SideFault::timed_out: return "no answer in time";
+        case SideFault::too_large: return "the answer was too large";
+    }
+    std::abort();
+}
+
 core::RequestHead question_of(const Request& request, std::string target) {
     auto head = request.upstream_head();
     head.method = "GET";

@@ -27,6 +27,9 @@ enum class SideFault : std::uint8_t {
     too_large,  ///< the body is over the limit
 };
 
+/// For the operator's log.
+std::string_view text_of(SideFault fault);
+
 struct SideLimits {
     std::chrono::milliseconds write_idle{};
     std::chrono::milliseconds answer{};  ///< from the request's last byte to the answer's last byte

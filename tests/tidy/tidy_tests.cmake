@@ -4,7 +4,7 @@ if(ONCEGATE_SANITIZE)
   return()
 endif()
 
-foreach(rule layering lengths banned_calls coroutine_traps leftovers tree format)
+foreach(rule layering lengths banned_calls coroutine_traps leftovers tree format requirements)
   add_test(NAME "tidy: ${rule}"
       COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/tidy/test_${rule}.py)
   set_tests_properties("tidy: ${rule}" PROPERTIES LABELS tidy TIMEOUT 60)
