@@ -76,8 +76,8 @@ std::string key_text(const core::Policy& policy, const core::RequestHead& head) 
 
 std::string scope_text(const Route& route, const core::RequestHead& head) {
     const ScopeStandIns unknown(route.policy->scope);
-    const core::ScopeSource source{
-        route.name, head, "the client's address", "the client's certificate", &unknown.claims, &unknown.answer};
+    const core::ScopeSource source{route.name,      head,           "the client's address", "the client's certificate",
+                                   &unknown.claims, &unknown.answer};
     const auto scope = core::read_scope(route.policy->scope, source);
     if (!scope) return "scope: refused (400 principal-missing): the request lacks " + scope.error() + "\n";
     std::size_t width = 0;
@@ -131,7 +131,7 @@ std::string input_text(const core::FingerprintPart& part, const core::Fingerprin
         case Kind::body: return body_text(rule);
         case Kind::json:
             return "the value at " + part.name + " of the content" + without_text(rule, part.name) +
-                   ", absence, or all bytes when it is not JSON";
+                   ", or its absence; all bytes when it is not JSON";
     }
     return {};
 }

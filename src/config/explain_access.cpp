@@ -17,7 +17,8 @@ std::string any_or(const std::vector<std::string>& texts, const std::string& any
 std::string authorize_text(const Config& config, const Authorize& authorize) {
     const Upstream& upstream = config.upstreams[authorize.upstream];
     const std::string url = server_text(upstream.servers.front()).append(authorize.target);
-    const std::string by = upstream.made_for_authorize ? "" : std::string(" (upstream ").append(upstream.name).append(")");
+    const std::string by =
+        upstream.made_for_authorize ? "" : std::string(" (upstream ").append(upstream.name).append(")");
     return std::string("authorize:\n") + row("url", yaml_text(url).append(by), width) +
            row("headers", authorize.all_headers ? "all of the request" : yaml_texts(authorize.headers), width) +
            row("forward", any_or(authorize.forward, "none"), width) +

@@ -93,9 +93,11 @@ std::optional<ServiceUrl> service_url(const Node& node, Problems& problems) {
     }
     if (url->find('#') != std::string::npos) return refuse("has a fragment, which is never sent");
     const auto path = url->find_first_of("/?", url->find("//") + 2);
+    const auto origin = std::string_view(*url).substr(0, path);
+    if (origin.find('@') != std::string_view::npos) return refuse("holds credentials, which are not sent");
     ServiceUrl out;
     std::string why;
-    auto server = parse_server(std::string_view(*url).substr(0, path), why);
+    auto server = parse_server(origin, why);
     if (!server) {
         problems.add(node, why);
         return std::nullopt;
@@ -174,7 +176,8 @@ void check_key_stays(const Node& forward, const Route& route, Problems& problems
             if (location.kind != core::KeyLocation::Kind::header) continue;
             for (const auto& item : forward.items) {
                 if (!core::iequals(item.text, location.name)) continue;
-                problems.add(item, std::string("'").append(item.text).append("' carries the key, which stays as it came"));
+                problems.add(item,
+                             std::string("'").append(item.text).append("' carries the key, which stays as it came"));
             }
         }
     }
@@ -217,8 +220,7 @@ void check_access(const AccessNodes& nodes, const Route& route, Problems& proble
     if (nodes.authorize != nullptr) {
         if (const Node* forward = nodes.authorize->find("forward")) check_key_stays(*forward, route, problems);
     }
-    const bool policy_unsound = nodes.idempotency != nullptr && !route.policy;
-    if (nodes.jwt == nullptr || policy_unsound) return;
+    if (nodes.jwt == nullptr) return;
     if (!route.policy || !reads(*route.policy, core::ScopePart::Kind::jwt)) {
         problems.add(*nodes.jwt, "has no effect: no scope: jwt:CLAIM of this route reads the token");
     }
@@ -228,12 +230,16 @@ void check_scope_sources(const ResolvedPolicy& resolved, const Route& route, Pro
     for (const auto& part : resolved.policy.scope) {
         const std::string written = yaml_text(part);
         if (part.kind == core::ScopePart::Kind::jwt && !route.jwt) {
-            problems.add(resolved.place_of("scope"),
-                         std::string(written).append(" needs the route's jwt: { keys: ... }, which verifies the token"));
+            problems.add(resolved.place_of("scope"), std::string(written)
+                                                         .append(" needs jwt: { keys: FILE } on route '")
+                                                         .append(route.name)
+                                                         .append("', which verifies the token"));
         }
         if (part.kind == core::ScopePart::Kind::auth && !route.authorize) {
-            problems.add(resolved.place_of("scope"),
-                         std::string(written).append(" needs the route's authorize: { url: ... }, whose answer it reads"));
+            problems.add(resolved.place_of("scope"), std::string(written)
+                                                         .append(" needs authorize: { url: URL } on route '")
+                                                         .append(route.name)
+                                                         .append("', whose answer it reads"));
         }
     }
 }

@@ -54,8 +54,9 @@ void check_credentials(const Node& node, const Cors& cors, Problems& problems) {
 void check_edits(const Node& node, const core::HeaderEdits& edits, Problems& problems) {
     for (const auto& [name, value] : edits.set) {
         if (!core::to_lower(name).starts_with("access-control-")) continue;
-        problems.add(node, std::string("headers.response sets ").append(name).append(
-                               ", which this block answers for; write it in one place"));
+        problems.add(node, std::string("headers.response sets ")
+                               .append(name)
+                               .append(", which this block answers for; write it in one place"));
     }
 }
 

@@ -58,9 +58,8 @@ void load_jwt(const Node& node, Route& route, Problems& problems);
 struct AccessNodes {
     const Node* authorize = nullptr;
     const Node* jwt = nullptr;
-    const Node* idempotency = nullptr;
 };
-/// Reports what has no effect, or goes against the key, once the route's policy is there too.
+/// Reports what has no effect, or goes against the key. The route's policy is there, and everything is sound in itself.
 void check_access(const AccessNodes& nodes, const Route& route, Problems& problems);
 
 /// Reports scope parts that nothing of the route brings. Its jwt and authorize are there.

@@ -169,11 +169,13 @@ void load_routes(const Node& node, const RouteSurroundings& around, std::vector<
             if (sound && !catch_all && matches_everything(route.match)) catch_all = route.name;
         }
         load_upstream_reference(section, around.upstreams, route, problems);
-        const AccessNodes access{section.take("authorize"), section.take("jwt"), section.take("idempotency")};
+        const AccessNodes access{section.take("authorize"), section.take("jwt")};
+        const Node* policy = section.take("idempotency");
+        const auto before_access = problems.count();
         if (access.authorize != nullptr) load_authorize(*access.authorize, around.upstreams, route, problems);
         if (access.jwt != nullptr) load_jwt(*access.jwt, route, problems);
-        if (access.idempotency != nullptr) load_policy(*access.idempotency, around, route, problems);
-        check_access(access, route, problems);
+        if (policy != nullptr) load_policy(*policy, around, route, problems);
+        if (problems.count() == before_access) check_access(access, route, problems);
         load_forwarding(section, route, problems);
         load_cors(section, route, problems);
         section.finish();

@@ -88,8 +88,8 @@ void check_ignore(const ResolvedPolicy& resolved, Problems& problems) {
         for (const auto& part : rule.include) {
             const bool whole = part.kind == Kind::json && (part.name == pointer || is_inside(part.name, pointer));
             if (whole) return report(pointer + " leaves out all of json:" + part.name + ", which include names");
-            has_effect = has_effect || part.kind == Kind::body ||
-                         (part.kind == Kind::json && is_inside(pointer, part.name));
+            has_effect =
+                has_effect || part.kind == Kind::body || (part.kind == Kind::json && is_inside(pointer, part.name));
         }
         if (!has_effect) return report(pointer + " has no effect: nothing that include names holds it");
     }

@@ -78,7 +78,10 @@ std::string name_fault(const Word<Kind>& word, const Written& written) {
         case Name::header: return core::is_token(written.name) ? "" : "does not name a header";
         case Name::claim: return written.name.empty() ? "does not name a claim" : "";
         case Name::pointer:
-            return !written.name.empty() && is_json_pointer(written.name) ? "" : "does not hold a JSON pointer";
+            if (written.has_name && written.name.empty()) return "is the whole body; write body";
+            return written.has_name && is_json_pointer(written.name)
+                       ? ""
+                       : "does not hold a JSON pointer; write json:/amount";
     }
     return {};
 }
@@ -106,6 +109,7 @@ template <class Kind>
 std::string shown(const Word<Kind>& word) {
     using Name = typename Word<Kind>::Name;
     if (word.name == Name::header) return std::string(word.word).append(":NAME");
+    if (word.name == Name::claim) return std::string(word.word).append(":CLAIM");
     return word.name == Name::pointer ? std::string(word.word).append(":/POINTER") : word.word;
 }
 

@@ -46,8 +46,8 @@ std::string_view host_at(std::string_view authority) {
 }
 
 std::string port_fault(std::string_view scheme, std::string_view port) {
-    const bool digits = !port.empty() && port.size() <= 5 && port.front() != '0' &&
-                        std::all_of(port.begin(), port.end(), is_digit);
+    const bool digits =
+        !port.empty() && port.size() <= 5 && port.front() != '0' && std::all_of(port.begin(), port.end(), is_digit);
     if (!digits || (port.size() == 5 && port > "65535")) return "has a port that is not from 1 to 65535";
     if ((scheme == "https" && port == "443") || (scheme == "http" && port == "80")) {
         return "names the port that its scheme has anyway, which browsers leave out";

@@ -90,7 +90,8 @@ std::optional<ParameterizedValue> parse_parameters(std::string_view field_value)
     if (result.value.empty()) return std::nullopt;
     Reader reader(field_value, head.size());
     while (!reader.at_end()) {
-        if (!take_parameter(reader, result)) return std::nullopt;
+        const bool too_many = result.parameters.size() == parameters_max;
+        if (too_many || !take_parameter(reader, result)) return std::nullopt;
     }
     return result;
 }

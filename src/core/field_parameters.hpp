@@ -23,6 +23,9 @@ struct ParameterizedValue {
     const FieldParameter* find(std::string_view name) const;  ///< `name` in lower case
 };
 
+/// More of them are refused, since each is compared with all before it.
+inline constexpr std::size_t parameters_max = 32;
+
 /// Nothing when the value is malformed or names a parameter twice: two readers might then understand it in two ways. A
 /// backslash before anything but a quote or a backslash stands for itself, as browsers send it in file names.
 std::optional<ParameterizedValue> parse_parameters(std::string_view field_value);

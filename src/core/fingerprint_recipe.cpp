@@ -83,7 +83,7 @@ std::optional<FingerprintPart> part_of(std::string_view word) {
     if (word == "query") return FingerprintPart{Kind::query, {}, false};
     if (word == "body") return FingerprintPart{Kind::body, {}, false};
     if (word.starts_with("header:")) return FingerprintPart{Kind::header, unescape(word.substr(7)), true};
-    if (word.starts_with("json:")) return FingerprintPart{Kind::json, unescape(word.substr(5)), true};
+    if (word.starts_with("json:")) return FingerprintPart{Kind::json, unescape(word.substr(5)), false};
     return std::nullopt;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
+#include <cmath>
 #include <optional>
 
 #include "core/jwt_algorithm.hpp"
@@ -69,12 +70,12 @@ Reason check_signature(const json::object& header, const Parts& parts, const Tok
     return Reason(any ? not_verified : not_accepted);
 }
 
-/// A NumericDate (RFC 7519 §2); nothing when it is no number.
+/// A NumericDate (RFC 7519 §2); nothing when it is no number, or none that there is.
 std::optional<double> date_of(const json::value& value) {
     if (value.is_int64()) return static_cast<double>(value.get_int64());
     if (value.is_uint64()) return static_cast<double>(value.get_uint64());
-    if (value.is_double()) return value.get_double();
-    return std::nullopt;
+    if (!value.is_double() || !std::isfinite(value.get_double())) return std::nullopt;
+    return value.get_double();
 }
 
 Reason check_times(const json::object& claims, std::int64_t now) {

@@ -42,9 +42,9 @@ bool verify_hmac(const JwtAlgorithm& algorithm, const TokenKey& key, std::string
                  std::string_view signature) {
     std::array<unsigned char, EVP_MAX_MD_SIZE> expected{};
     std::size_t size = 0;
-    const auto* made = EVP_Q_mac(nullptr, "HMAC", nullptr, algorithm.digest, nullptr, key.secret.data(),
-                                 key.secret.size(), data_of(message), message.size(), expected.data(), expected.size(),
-                                 &size);
+    const auto* made =
+        EVP_Q_mac(nullptr, "HMAC", nullptr, algorithm.digest, nullptr, key.secret.data(), key.secret.size(),
+                  data_of(message), message.size(), expected.data(), expected.size(), &size);
     return made != nullptr && size == signature.size() && CRYPTO_memcmp(expected.data(), signature.data(), size) == 0;
 }
 

@@ -13,9 +13,9 @@ struct JwtAlgorithm {
     enum class Padding : std::uint8_t { none, pkcs1, pss };
     std::string_view name;
     TokenKey::Type type;
-    const char* digest;                ///< null: the algorithm's own
-    std::size_t digest_bytes;          ///< what an HMAC has, and its secret at least
-    std::size_t number_bytes = 0;      ///< of ECDSA: half of the signature
+    const char* digest;            ///< null: the algorithm's own
+    std::size_t digest_bytes;      ///< what an HMAC has, and its secret at least
+    std::size_t number_bytes = 0;  ///< of ECDSA: half of the signature
     Padding padding = Padding::none;
 };
 

@@ -9,6 +9,8 @@ namespace oncegate::core {
 namespace {
 
 constexpr std::string_view line_end = "\r\n";
+constexpr std::size_t header_lines_max = 32;
+constexpr std::size_t header_bytes_max = 16U << 10;
 
 /// RFC 2046 §5.1.1: 1 to 70 characters, the last of which is no space.
 bool is_boundary(std::string_view text) {
@@ -101,10 +103,13 @@ MultipartReader::Step MultipartReader::next(MultipartPart& part) {
 bool MultipartReader::take_headers(MultipartPart& part) {
     part.disposition.clear();
     part.headers.clear();
-    while (!rest_.starts_with(line_end)) {
-        const auto end = rest_.find(line_end);
-        if (end == std::string_view::npos || !take_header(rest_.substr(0, end), part)) return false;
-        rest_.remove_prefix(end + line_end.size());
+    const auto head = rest_.substr(0, header_bytes_max);
+    for (std::size_t at = 0; !rest_.starts_with(line_end);) {
+        const auto end = head.find(line_end, at);
+        if (end == std::string_view::npos || part.headers.size() == header_lines_max) return false;
+        if (!take_header(head.substr(at, end - at), part)) return false;
+        rest_.remove_prefix(end - at + line_end.size());
+        at = end + line_end.size();
     }
     rest_.remove_prefix(line_end.size());
     return !part.disposition.empty();

@@ -1,6 +1,7 @@
 #pragma once
 // multipart/form-data (RFC 7578, framed as RFC 2046 §5.1.1 says), read strictly: what two servers might cut into parts
-// differently is malformed here. One pass over the bytes; contents are not copied.
+// differently is malformed here, and so are headers of a part that are longer than anybody's. One pass over the bytes;
+// contents are not copied.
 
 #include <string>
 #include <string_view>

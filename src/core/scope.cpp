@@ -52,7 +52,8 @@ std::optional<std::string> value_of(const ScopePart& part, const ScopeSource& so
             if (source.client_address.empty()) return std::nullopt;
             return std::string(source.client_address);
         case ScopePart::Kind::jwt: return source.claims == nullptr ? std::nullopt : claim(*source.claims, part.name);
-        case ScopePart::Kind::auth: return source.authorization == nullptr ? std::nullopt : field(*source.authorization, part.name);
+        case ScopePart::Kind::auth:
+            return source.authorization == nullptr ? std::nullopt : field(*source.authorization, part.name);
     }
     std::abort();
 }

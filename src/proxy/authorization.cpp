@@ -70,8 +70,7 @@ Trouble trouble_of(SideFault fault) {
         "The authorisation service did not answer in time. Nothing was done: the same request can be sent again.";
     using Failure = Metrics::Failure;
     switch (fault) {
-        case SideFault::unreachable:
-            return {Failure::connect, ProblemKind::upstream_unreachable, not_asked};
+        case SideFault::unreachable: return {Failure::connect, ProblemKind::upstream_unreachable, not_asked};
         case SideFault::broken: return {Failure::broken, ProblemKind::upstream_unreachable, not_asked};
         case SideFault::too_large: return {Failure::malformed, ProblemKind::upstream_unreachable, not_asked};
         case SideFault::timed_out: return {Failure::timeout, ProblemKind::upstream_timeout, no_answer};

@@ -23,7 +23,8 @@ Refusal refusal_of(std::string reason) {
 
 bool names_scheme(std::string_view value) {
     const auto word = scheme.substr(0, scheme.size() - 1);
-    return core::iequals(value.substr(0, word.size()), word) && (value.size() == word.size() || value[word.size()] == ' ');
+    return core::iequals(value.substr(0, word.size()), word) &&
+           (value.size() == word.size() || value[word.size()] == ' ');
 }
 
 /// Without the scheme and the white space behind it.
@@ -52,8 +53,8 @@ TokenReading read_token(const Request& request) {
         return reading;  // credentials of another kind are no token
     }
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-    auto claims =
-        core::verify_token(token, request.generation.shared().token_rules(request.route_index), now.time_since_epoch().count());
+    auto claims = core::verify_token(token, request.generation.shared().token_rules(request.route_index),
+                                     now.time_since_epoch().count());
     if (claims.has_value()) {
         reading.claims = std::move(*claims);
     } else {

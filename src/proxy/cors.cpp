@@ -77,7 +77,7 @@ boost::asio::awaitable<void> answer_preflight(ClientSide& client, const config::
     head.status = 204;
     head.reason = "No Content";
     head.fields = answer.fields();
-    co_await client.send(std::move(head), {});
+    co_await client.send(std::move(head), std::string_view());
 }
 
 }  // namespace oncegate::proxy

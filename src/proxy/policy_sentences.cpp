@@ -1,5 +1,6 @@
 #include "proxy/policy_sentences.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "config/units.hpp"
@@ -80,7 +81,10 @@ std::string owner_text(const core::ScopePart& part) {
 std::string scope_text(const core::Policy& policy) {
     std::string parts;
     for (const auto& part : policy.scope) append(parts, owner_text(part) + (part.optional ? " (may be absent)" : ""));
-    return parts.empty() ? "of everybody" : "of those who share " + parts;
+    const bool tells_apart = std::any_of(policy.scope.begin(), policy.scope.end(), [](const core::ScopePart& part) {
+        return part.kind != core::ScopePart::Kind::route;
+    });
+    return tells_apart ? "of those who share " + parts : "of all clients together";
 }
 
 std::string body_text(const core::FingerprintRule& rule) {
@@ -147,7 +151,7 @@ std::string statuses_text(const core::RecordRule& rule) {
 std::string kept_text(const core::RecordRule& rule) {
     std::string out = "responses up to " + config::size_text(rule.body_limit);
     if (rule.respect_no_store) out += " without Cache-Control: no-store";
-    return out + "; the retry of another is answered 409 (#not-replayable)";
+    return out + "; any other is passed on, and its retry answered 409 (#not-replayable)";
 }
 
 std::string replay_text(const core::ReplayRule& rule) {

@@ -53,9 +53,7 @@ std::string_view word(core::ReplayRule::Content mode) {
     return mode == core::ReplayRule::Content::refresh ? "refresh" : "stored";
 }
 
-std::string_view word(core::ReplayRule::Date date) {
-    return date == core::ReplayRule::Date::now ? "now" : "original";
-}
+std::string_view word(core::ReplayRule::Date date) { return date == core::ReplayRule::Date::now ? "now" : "original"; }
 
 std::string_view word(core::AfterTtl rule) { return rule == core::AfterTtl::reject ? "reject" : "execute"; }
 

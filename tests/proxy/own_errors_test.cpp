@@ -57,8 +57,8 @@ TEST_CASE("what the store says is not in the answer", "[R101]") {
 TEST_CASE("a store that is away is told in the route's own format", "[R95][R101]") {
     test::RefusingPort nobody;
     ProxyUnderTest proxy(nobody.port(), [](config::Config& config) {
-        config.routes[0].policy->errors = {
-            {core::ProblemKind::store_unavailable, {"application/json", R"({"c":"{code}","s":{status},"d":"{detail}"})"}}};
+        config.routes[0].policy->errors = {{core::ProblemKind::store_unavailable,
+                                            {"application/json", R"({"c":"{code}","s":{status},"d":"{detail}"})"}}};
     });
     proxy.store().fail_always(talkative());
     const auto answer = proxy.ask(pay("k"));

@@ -97,14 +97,16 @@ TEST_CASE("keys from several places and from a date on are published", "[R103]")
         key.pattern_text = "[a-z<]+";
     });
     const auto key = only_route(config).at("key").as_object();
-    CHECK(key.at("from") ==
-          json::parse(R"([["header:ce-source", "header:ce-id"], ["json:/id"], ["query:ClientToken"], ["form:token"]])"));
+    CHECK(
+        key.at("from") ==
+        json::parse(R"([["header:ce-source", "header:ce-id"], ["json:/id"], ["query:ClientToken"], ["form:token"]])"));
     CHECK(key.at("required").as_bool() == false);
     CHECK(key.at("required_from").as_string() == "2027-01-31");
     CHECK(key.at("pattern").as_string() == "[a-z<]+");
     CHECK(key.at("reject_personal_data").as_bool());
-    CHECK(html_says(config, "the header ce-source together with the header ce-id; or, when that is not there, the member "
-                            "/id of a JSON body"));
+    CHECK(html_says(config,
+                    "the header ce-source together with the header ce-id; or, when that is not there, the member "
+                    "/id of a JSON body"));
     CHECK(html_says(config, "from 2027-01-31 on"));
     CHECK(html_says(config, "matching [a-z&lt;]+; e-mail addresses"));
 }
@@ -112,7 +114,8 @@ TEST_CASE("keys from several places and from a date on are published", "[R103]")
 TEST_CASE("what makes a request the same is published", "[R103]") {
     const auto json_body = config_of([](config::Route& route) {
         auto& rule = route.policy->fingerprint;
-        rule.include = {{core::FingerprintPart::Kind::json, "/amount", false}, {core::FingerprintPart::Kind::body, {}, false}};
+        rule.include = {{core::FingerprintPart::Kind::json, "/amount", false},
+                        {core::FingerprintPart::Kind::body, {}, false}};
         rule.body = core::BodyComparison::json;
         rule.ignore = {"/metadata/sent_at"};
         rule.mismatch_status = 409;
@@ -198,19 +201,19 @@ TEST_CASE("nothing of the inside is on the page", "[R101][R103]") {
 }
 
 TEST_CASE("JSON is for those who prefer it to HTML", "[R103]") {
-    const auto wants = GENERATE("application/json", "application/json, text/plain, */*", "Application/JSON;q=0.9, text/*;q=0.1",
-                                "text/html;q=0.5, application/json", "application/*", "application/problem+json",
-                                "text/html;q=0, */*", "application/json;q=0.3,text/html;q=0.2,*/*;q=0.1",
-                                "application/json;charset=utf-8;q=1.0, text/html;q=0.999");
+    const auto wants = GENERATE(
+        "application/json", "application/json, text/plain, */*", "Application/JSON;q=0.9, text/*;q=0.1",
+        "text/html;q=0.5, application/json", "application/*", "application/problem+json", "text/html;q=0, */*",
+        "application/json;q=0.3,text/html;q=0.2,*/*;q=0.1", "application/json;charset=utf-8;q=1.0, text/html;q=0.999");
     INFO(wants);
     CHECK(proxy::prefers_json(wants));
 }
 
 TEST_CASE("everybody else gets HTML", "[R103]") {
-    const auto wants = GENERATE("", "*/*", "text/html", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
-                                "text/html, application/json", "application/json;q=0.9, text/html", "application/json;q=0",
-                                "text/*, application/json;q=0.5", "image/png", "application/jsonp", ",,",
-                                "*/*, application/json;q=0.1");
+    const auto wants = GENERATE(
+        "", "*/*", "text/html", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+        "text/html, application/json", "application/json;q=0.9, text/html", "application/json;q=0",
+        "text/*, application/json;q=0.5", "image/png", "application/jsonp", ",,", "*/*, application/json;q=0.1");
     INFO(wants);
     CHECK(!proxy::prefers_json(wants));
 }

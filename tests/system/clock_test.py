@@ -51,8 +51,8 @@ class Clocks(OnPostgres, SystemCase):
     def moved_clock(self, seconds):
         """Path of a library for LD_PRELOAD."""
         path = os.path.join(self.directory, f"clock{seconds}.so")
-        subprocess.run(["gcc", "-shared", "-fPIC", f"-DMOVED_BY=({seconds})", "-x", "c", "-", "-o", path, "-ldl"], input=MOVED_CLOCK.encode(),
-                       check=True, timeout=PATIENCE, capture_output=True)
+        subprocess.run(["gcc", "-shared", "-fPIC", f"-DMOVED_BY=({seconds})", "-x", "c", "-", "-o", path, "-ldl"],
+                       input=MOVED_CLOCK.encode(), check=True, timeout=PATIENCE, capture_output=True)
         return path
 
     def proxy_with_clock(self, config, name, seconds):

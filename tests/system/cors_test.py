@@ -99,6 +99,20 @@ class Preflights(CorsCase):
         self.assertEqual([answer.body for answer in ordinary], [b"theirs"] * 4)
         self.assertEqual(upstream.hits(), 4)
 
+    def test_authorised_routes(self):
+        """[R2][R100] The authorisation service is not asked about a preflight, and what it refuses can be read."""
+        service = self.upstream(response_bytes(403, b"no"))
+        self.use_new_store()
+        config = self.config(self.upstream())
+        config["routes"][0].update(cors={"allow_origins": [SHOP]},
+                                   authorize={"url": f"http://127.0.0.1:{service.port}/check"})
+        proxy = self.proxy(config)
+        self.assertEqual(proxy.ask("OPTIONS", "/pay", asks(SHOP)).get("Access-Control-Allow-Origin"), SHOP)
+        self.assertEqual(service.hits(), 0)
+        refused = proxy.post('"k"', fields=[("Origin", SHOP)])
+        self.assertEqual((refused.status, refused.body, service.hits()), (403, b"no", 1))
+        self.assert_readable_by(refused, SHOP)
+
     def test_connection_goes_on(self):
         """[R100] The request that was announced follows on the same connection."""
         _, proxy = self.pair()
@@ -111,7 +125,7 @@ class Preflights(CorsCase):
 
 class Answers(CorsCase):
     def test_first_and_replay(self):
-        """[R75][R100] A replay carries what goes for the origin that asks now; the record is the upstream's."""
+        """[R100] A replay carries what goes for the origin that asks now; the record is the upstream's."""
         theirs = [("Vary", "Accept"), ("Access-Control-Allow-Origin", "*"), ("Access-Control-Expose-Headers", "X-Theirs"),
                   ("X-Theirs", "1")]
         upstream, proxy = self.pair(response_bytes(201, b"{}", theirs), cors={"expose_headers": ["X-Theirs"]})

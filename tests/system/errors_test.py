@@ -8,6 +8,7 @@ import xml.etree.ElementTree
 from harness.cases import SystemCase
 from harness.http import response_bytes
 from harness.ports import free_port
+from harness.proxy import run_command
 from harness.upstream import CLOSE, Gate
 from harness.waiting import wait_until
 
@@ -70,7 +71,7 @@ class Templates(SystemCase):
         self.assertEqual(refused.get("Retry-After"), "1")
 
     def test_upstream_failures(self):
-        """[R65] Also for requests of the route that the policy does not hold for."""
+        """[R95] Also for requests of the route that the policy does not hold for."""
         self.use_new_store()
         upstream = self.upstream(CLOSE)
         config = self.config(upstream, house("upstream-failed"))
@@ -81,7 +82,7 @@ class Templates(SystemCase):
         self.assert_problem(proxy.ask("GET", "/elsewhere"), "upstream-failed")
 
     def test_recorded_failures(self):
-        """[R66] A failure that is the result of its key has the route's format, and is replayed with it."""
+        """[R95] A failure that is the result of its key has the route's format, and is replayed with it."""
         upstream, proxy = self.setup_pair(CLOSE, policy={**house("upstream-failed"), "unknown_outcome": "fail"})
         first, again = proxy.post('"k"'), proxy.post('"k"')
         self.assert_house(first, "upstream-failed", 502)
@@ -113,9 +114,7 @@ class Templates(SystemCase):
 
     def test_explained(self):
         """`explain` shows the templates and where they came from."""
-        from harness.proxy import run_command
-
-        upstream, proxy = self.setup_pair(policy=house("key-missing"))
+        _, proxy = self.setup_pair(policy=house("key-missing"))
         shown = run_command("explain", "-c", proxy.config_path, "POST", "/pay").stdout
         line = next(line for line in shown.splitlines() if line.strip().startswith("errors"))
         self.assertIn("key-missing: { content_type: ", line)

@@ -60,24 +60,28 @@ class Query(Places):
     def test_missing_empty_or_twice(self):
         """[R4][R12][R24] As with a header."""
         upstream, proxy = self.place("query:ClientToken")
-        self.assert_refused(proxy, upstream, "key-missing", [([JSON], BODY, target) for target in ("/pay", "/pay?clienttoken=a", "/pay?x=ClientToken")])
-        self.assert_refused(proxy, upstream, "key-invalid", [
-            ([JSON], BODY, target) for target in ("/pay?ClientToken=", "/pay?ClientToken=a&ClientToken=b", "/pay?ClientToken=" + "k" * 256)])
+        missing = ("/pay", "/pay?clienttoken=a", "/pay?x=ClientToken")
+        self.assert_refused(proxy, upstream, "key-missing", [([JSON], BODY, target) for target in missing])
+        invalid = ("/pay?ClientToken=", "/pay?ClientToken=a&ClientToken=b", "/pay?ClientToken=" + "k" * 256)
+        self.assert_refused(proxy, upstream, "key-invalid", [([JSON], BODY, target) for target in invalid])
 
 
 class Json(Places):
     def test_member(self):
         """[R8] By pointer, however the document is spelled."""
         upstream, proxy = self.place("json:/event/id")
-        bodies = (b'{"event":{"id":"evt_1"},"n":1}', b' { "n" : 2, "\\u0065vent" : { "x": [], "id" : "\\u0065vt_1" } }', b'{"event":{"id":"evt\\u005f1"}}')
+        bodies = (b'{"event":{"id":"evt_1"},"n":1}', b' { "n" : 2, "\\u0065vent" : { "x": [], "id" : "\\u0065vt_1" } }',
+                  b'{"event":{"id":"evt\\u005f1"}}')
         self.assert_one_record(proxy, upstream, [([JSON], body) for body in bodies])
         self.assertEqual(upstream.requests[0].body, bodies[0])
-        self.assert_own_records(proxy, upstream, [([JSON], json.dumps({"event": {"id": key}}).encode()) for key in ("evt_2", "EVT_1", "evt_1x")])
+        others = [json.dumps({"event": {"id": key}}).encode() for key in ("evt_2", "EVT_1", "evt_1x")]
+        self.assert_own_records(proxy, upstream, [([JSON], body) for body in others])
 
     def test_absent_or_no_string(self):
         """[R8] Is no key; so is a body that is no JSON."""
         upstream, proxy = self.place("json:/id")
-        for body in (b"{}", b'{"id":null}', b'{"id":7}', b'{"id":true}', b'{"id":["a"]}', b'{"id":{}}', b'["id"]', b'"id"', b"", b"id=a", b'{"id":"a"'):
+        for body in (b"{}", b'{"id":null}', b'{"id":7}', b'{"id":true}', b'{"id":["a"]}', b'{"id":{}}', b'["id"]', b'"id"', b"", b"id=a",
+                     b'{"id":"a"'):
             with self.subTest(body):
                 self.assert_problem(self.send(proxy, [JSON], body), "key-missing")
         self.assertEqual(upstream.hits(), 0)
@@ -85,23 +89,31 @@ class Json(Places):
     def test_bad_keys(self):
         """[R12][R24][R25][R142] Empty, too long, with bytes that no key has, named twice: refused, as in a header."""
         upstream, proxy = self.place("json:/id")
-        bodies = (b'{"id":""}', b'{"id":"%s"}' % (b"k" * 256), b'{"id":"a\\tb"}', b'{"id":"a\\nb"}', b'{"id":"a\\u0000b"}', b'{"id":"caf\xc3\xa9"}')
+        bodies = (b'{"id":""}', b'{"id":"%s"}' % (b"k" * 256), b'{"id":"a\\tb"}', b'{"id":"a\\nb"}', b'{"id":"a\\u0000b"}')
         self.assert_refused(proxy, upstream, "key-invalid", [([JSON], body) for body in bodies])
         self.assertEqual(self.send(proxy, [JSON], b'{"id":"a","id":"b"}').status, 400)
         self.assertEqual(upstream.hits(), 0)
 
     def test_large_bodies(self):
-        """[R8][R42] At the end of a body that does not lie in memory, with a length or in chunks."""
-        upstream, proxy = self.place("json:/id")
-        body = b'{"padding":"%s","id":"deep"}' % (b"x" * (3 << 20))
+        """[R8][R42] At the end of a body that does not lie in memory, with a length or in chunks; of more than 1 MiB none is read."""
+        key = {"key": {"from": "json:/id", "syntax": "bare"}}
+        upstream, proxy = self.setup_pair(policy=key, server={"limits": {"memory_body": "64KiB"}})
+        body = b'{"padding":"%s","id":"deep"}' % (b"x" * 900_000)
         first = self.send(proxy, [JSON], body)
         with proxy.connect() as connection:
             head = b"POST /pay HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
-            pieces = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (body[:10], body[10:1 << 21], body[1 << 21:]))
+            pieces = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (body[:10], body[10:70_000], body[70_000:]))
             connection.send(head + pieces + b"0\r\n\r\n")
             self.assert_replay_of(first, connection.receive())
         self.assertTrue(upstream.requests[0].body == body)
+        self.assert_problem(self.send(proxy, [JSON], b'{"id":"first","padding":"%s"}' % (b"x" * (1 << 20))), "key-missing")
         self.assertEqual(upstream.hits(), 1)
+
+    def test_text_that_no_header_could_hold(self):
+        """[R8] Characters beyond ASCII, commas and quotes: one key however the document spells it."""
+        upstream, proxy = self.place("json:/id")
+        self.assert_one_record(proxy, upstream, [([JSON], '{"id":"caf\u00e9, \\"7\\""}'.encode()), ([JSON], b'{"id":"caf\\u00e9, \\u00227\\u0022"}')])
+        self.assert_own_records(proxy, upstream, [([JSON], '{"id":"cafe\u0301, \\"7\\""}'.encode())])
 
     def test_optional_key_that_is_not_there(self):
         """[R5][R8] Forwarded whole although it was looked into, small and large, with a length and in chunks; nothing is stored."""
@@ -132,8 +144,10 @@ class Forms(Places):
 
     def test_aws_client_token(self):
         """[R7] The preset: in the query or in the form, up to 64 characters."""
-        upstream, proxy = self.setup_pair(policy={"preset": "aws-client-token", "key": None, "lease": None, "ttl": None, "fingerprint": "off"})
-        self.assert_one_record(proxy, upstream, [([FORM], b"Action=RunInstances&ClientToken=550e8400"), ([FORM], b"", "/pay?Action=RunInstances&ClientToken=550e8400")])
+        upstream, proxy = self.setup_pair(
+            policy={"preset": "aws-client-token", "key": None, "lease": None, "ttl": None, "fingerprint": "off"})
+        call = "Action=RunInstances&ClientToken=550e8400"
+        self.assert_one_record(proxy, upstream, [([FORM], call.encode()), ([FORM], b"", f"/pay?{call}")])
         self.assert_refused(proxy, upstream, "key-invalid", [([FORM], b"ClientToken=" + b"k" * 65)])
 
 
@@ -142,8 +156,9 @@ class Several(Places):
         """[R7][R34] Whichever is there; a key is what it says, not where it was read, and places that agree are one key."""
         upstream, proxy = self.place({"any": ["header:X-Key", "query:key", "json:/id", "form:key"]})
         header, body = ("X-Key", "same"), b'{"id":"same"}'
-        self.assert_one_record(proxy, upstream, [([header, JSON], BODY), ([JSON], BODY, "/pay?key=same"), ([JSON], body), ([FORM], b"key=same"),
-                                                 ([header, JSON], body, "/pay?key=same"), ([header, FORM], b"key=same", "/pay?key=same")])
+        self.assert_one_record(proxy, upstream, [
+            ([header, JSON], BODY), ([JSON], BODY, "/pay?key=same"), ([JSON], body), ([FORM], b"key=same"),
+            ([header, JSON], body, "/pay?key=same"), ([header, FORM], b"key=same", "/pay?key=same")])
 
     def test_places_that_disagree(self):
         """[R12] Which one is meant cannot be known: refused."""
@@ -174,7 +189,8 @@ class ForwardedUnchanged(Places):
     def test_looked_into_and_passed_on(self):
         """[R10][R42] Reading a key changes no byte of what the upstream gets."""
         upstream, proxy = self.place({"any": ["json:/id", "form:id"]})
-        for number, (field, body) in enumerate(((JSON, b'  {"id" : "1",\t"x":1e2}\r\n'), (FORM, b"id=%32&&x=+%2B"), (MULTIPART, multipart(("id", "3"))))):
+        contents = [(JSON, b'  {"id" : "1",\t"x":1e2}\r\n'), (FORM, b"id=%32&&x=+%2B"), (MULTIPART, multipart(("id", "3")))]
+        for number, (field, body) in enumerate(contents):
             with self.subTest(body):
                 with proxy.connect() as connection:
                     connection.send(request_bytes("POST", "/pay?q=%7E", [field], body))

@@ -2,7 +2,7 @@
 
 import unittest
 
-from harness.cases import SystemCase, on_both_stores
+from harness.cases import SystemCase
 from harness.client import keyed
 from harness.http import request_bytes, response_bytes
 from harness.upstream import Gate
@@ -12,7 +12,6 @@ EVERY_METHOD = ["GET", "HEAD", "OPTIONS", "TRACE", "POST", "PUT", "PATCH", "DELE
 SAFE = ("GET", "HEAD", "OPTIONS", "TRACE")
 
 
-@on_both_stores
 class Methods(SystemCase):
     def routes(self, methods):
         return [{"name": "pay", "match": {"methods": methods, "path": "/pay/**"}, "upstream": "app",
@@ -38,6 +37,17 @@ class Methods(SystemCase):
         self.assert_problem(proxy.ask("DELETE", "/pay/7", keyed('"k"'), BODY), "key-reused")
         self.assert_replay_of(first, proxy.ask("PUT", "/pay/7", keyed('"k"'), BODY))
         self.assertEqual(upstream.hits(), 1)
+
+
+    def test_mode_off(self):
+        """[R1] The policy is only checked: any key passes, nothing is recorded, and the page promises nothing."""
+        upstream, proxy = self.setup_pair(policy={"mode": "off"})
+        for key in ('"k"', '"k"', "a, b", ""):
+            answer = proxy.post(key, BODY)
+            self.assertEqual((answer.status, answer.replayed), (201, False))
+        self.assertEqual(upstream.hits(), 4)
+        page = proxy.ask("GET", "/.well-known/idempotency", [("Accept", "application/json")]).json()
+        self.assertEqual(page["routes"], [])
 
 
 class Keys(SystemCase):

@@ -2,7 +2,7 @@
 
 import unittest
 
-from harness.cases import SystemCase, on_both_stores
+from harness.cases import SystemCase
 from harness.client import keyed
 from harness.http import request_bytes, response_bytes
 from harness.ports import free_port
@@ -39,7 +39,6 @@ class Shadow(SystemCase):
         return [entry.get("shadow") for entry in proxy.access_log(count)]
 
 
-@on_both_stores
 class WouldBe(Shadow):
     def test_retry(self):
         """Each one reaches the upstream and gets the upstream's own answer."""
@@ -87,6 +86,18 @@ class WouldBe(Shadow):
         self.assertEqual(upstream.hits(), 2)
         self.assert_counted(proxy, outcome_unknown=1)
 
+    def test_nobody_is_asked(self):
+        """[R62] `ask` and `refresh` put no questions of the proxy's own to the upstream."""
+        policy = {"unknown_outcome": "ask", "ask": {"get": "/payments/by-key/{key}"}, "replay": {"mode": "refresh"}}
+        upstream, proxy = self.shadow(response_bytes(201, b"made", [("Location", "/pay/7")]), policy=policy)
+        upstream.answer_next(CLOSE)
+        proxy.post('"broken"', BODY)
+        proxy.post('"broken"', BODY)
+        proxy.post('"made"', BODY)
+        proxy.post('"made"', BODY)
+        self.assertEqual([request.method for request in upstream.requests], ["POST"] * 4)
+        self.assert_counted(proxy, outcome_unknown=1, refreshed=1)
+
     def test_not_replayable(self):
         """[R86] An answer over the limit."""
         upstream, proxy = self.shadow(response_bytes(201, b"x" * 2000), policy={"record": {"body_limit": "1KiB"}})
@@ -112,7 +123,8 @@ class Refusals(Shadow):
     def test_keys_that_would_be_refused(self):
         """[R4] Missing, malformed, too long, doubled: forwarded with the field as it came."""
         upstream, proxy = self.shadow(policy={"key": {"syntax": "string", "max_length": 10}})
-        cases = [([], "key_missing"), ([("Idempotency-Key", "bare")], "key_invalid"), ([("Idempotency-Key", '"12345678901"')], "key_invalid"),
+        cases = [([], "key_missing"), ([("Idempotency-Key", "bare")], "key_invalid"),
+                 ([("Idempotency-Key", '"12345678901"')], "key_invalid"),
                  ([("Idempotency-Key", '"a"'), ("Idempotency-Key", '"b"')], "key_invalid")]
         for fields, _ in cases:
             for _ in range(2):

@@ -22,7 +22,8 @@ class Suspects(SystemCase):
         """[R40] Served normally, counted, and one line with both key hashes, not the keys."""
         upstream, proxy = self.setup_pair(policy={"suspect_window": "1h"})
         answers = [proxy.post(f'"first-key-{number}"', BODY) for number in (1, 2)]
-        self.assertEqual([(answer.status, answer.replayed, answer.all("Idempotency-Suspected")) for answer in answers], [(201, False, [])] * 2)
+        seen = [(answer.status, answer.replayed, answer.all("Idempotency-Suspected")) for answer in answers]
+        self.assertEqual(seen, [(201, False, [])] * 2)
         self.assertEqual((upstream.hits(), self.suspects(proxy)), (2, 1))
         hashes = [entry["key_hash"] for entry in proxy.access_log(2)]
         self.assertNotEqual(hashes[0], hashes[1])

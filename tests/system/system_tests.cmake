@@ -9,7 +9,8 @@ endfunction()
 foreach(name real_clients exactly_once kill takeover byte_exact bad_input limits keys outcomes gone_clients in_flight
         policy_options store_trouble lifetime lifecycle commands observability streaming connections forwarding reload signals
         relay upgrade upstream_servers edits tls_clients matrix webhooks shadow ask refresh suspects attempts key_places personal_data
-        fingerprint_content undisturbed clock)
+        fingerprint_content undisturbed clock methods principal access cors errors policy_page
+        large_records)
   oncegate_system_test(${name} 300)
 endforeach()
 

@@ -26,12 +26,13 @@ class Undisturbed(SystemCase):
     def test_token_endpoint(self):
         """[R5][R151] POSTed to without a key, by its own route or under one whose key is optional: forwarded each time, never recorded."""
         grant = b"grant_type=client_credentials"
+        fields = [("Content-Type", "application/x-www-form-urlencoded"), ("Authorization", "Basic YTpi")]
         for target, policy in (("/oauth/token", None), ("/pay/token", {"key": {"required": False}})):
             with self.subTest(target):
                 upstream, proxy = self.setup_pair(policy=policy)
                 for number in range(2):
                     upstream.answer_next(response_bytes(200, b'{"access_token":"t%d"}' % number, [("Cache-Control", "no-store")]))
-                    answer = proxy.ask("POST", target, [("Content-Type", "application/x-www-form-urlencoded"), ("Authorization", "Basic YTpi")], grant)
+                    answer = proxy.ask("POST", target, fields, grant)
                     self.assertEqual((answer.status, answer.body, answer.replayed), (200, b'{"access_token":"t%d"}' % number, False))
                     self.assertEqual((upstream.requests[-1].body, upstream.requests[-1].get("Authorization")), (grant, "Basic YTpi"))
                 self.assertEqual(upstream.hits(), 2)

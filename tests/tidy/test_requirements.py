@@ -7,7 +7,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import requirements as subject  # noqa: E402
-from source_tree import text_of  # noqa: E402
+from source_tree import files, text_of  # noqa: E402
 
 
 def numbers(claims):
@@ -44,6 +44,10 @@ class Requirements(unittest.TestCase):
         self.assertEqual(len(subject.faults(lines, {1: [claim], 3: [claim]})), 0)
         self.assertEqual(len(subject.faults(lines, {1: [claim], 2: [claim], 3: [claim]})), 1, "the mark is out of date")
         self.assertEqual(len(subject.faults(lines, {1: [claim], 3: [claim], 900: [claim]})), 1, "no such number")
+
+    def test_every_system_test_is_run(self):
+        """A file that ctest does not know proves nothing."""
+        self.assertEqual(sorted(set(files("tests/system", endings=("_test.py",))) - set(subject.registered_systems())), [])
 
     def test_the_list_is_complete(self):
         lines = subject.requirements_of(text_of("tests/data/requirements.txt"))

@@ -61,6 +61,33 @@ TEST_CASE("explain tells what the request would be refused for") {
     CHECK(has_line(explained(optional, "POST", "/"), "key: none; forwarded without protection"));
 }
 
+TEST_CASE("explain says what a request without a key gets before and after the date from which it is required",
+          "[R4][R5]") {
+    const auto config = loaded(with_policy("{ scope: [route], key: { required: 2027-01-31 } }"));
+    const auto text = explained(config, "POST", "/");
+    CAPTURE(text);
+    CHECK(text.find("\nkey: none; forwarded without protection before 2027-01-31 (UTC), and from then on refused (400 "
+                    "key-missing): ") != std::string::npos);
+    CHECK(has_line(explained(config, "POST", "/", {"Idempotency-Key: \"a\""}), "key: a"));
+}
+
+TEST_CASE("explain reads keys from the query and tells the parts of a compound one", "[R8]") {
+    const auto config =
+        loaded(with_policy("{ scope: [route], key: { from: { all: [query:account, header:X-Id] }, syntax: bare } }"));
+    CHECK(has_line(explained(config, "POST", "/?account=a%201", {"X-Id: b"}), "key: [\"a 1\", b]"));
+    const auto half = explained(config, "POST", "/?account=a", {});
+    CHECK(half.find("\nkey: refused (400 key-missing): ") != std::string::npos);
+    CHECK(half.find("It has the query parameter account but lacks X-Id.") != std::string::npos);
+}
+
+TEST_CASE("explain says that it does not have the body in which the key may be", "[R8]") {
+    const auto config =
+        loaded(with_policy("{ scope: [route], key: { from: json:/id, syntax: bare, required: false } }"));
+    CHECK(
+        has_line(explained(config, "POST", "/"),
+                 "key: not in the head; the body is looked into too; without one: none; forwarded without protection"));
+}
+
 TEST_CASE("explain says when the policy does not hold for the request", "[R1][R2]") {
     const auto config = loaded(with_policy("{ scope: [route] }"));
     CHECK(has_line(explained(config, "GET", "/"),
@@ -69,6 +96,29 @@ TEST_CASE("explain says when the policy does not hold for the request", "[R1][R2
                    "it carries"));
     const auto off = loaded(with_policy("{ scope: [route], mode: off }"));
     CHECK(has_line(explained(off, "POST", "/"), "mode is off: the request is proxied without protection"));
+}
+
+TEST_CASE("explain says what of the content takes part in a fingerprint", "[R46][R47][R50]") {
+    const auto fingerprint = [](const std::string& written) {
+        const auto config = loaded(with_policy("{ scope: [route], fingerprint: " + written + " }"));
+        return explained(config, "POST", "/", {"Content-Type: multipart/form-data; boundary=x"});
+    };
+    CHECK(has_line(fingerprint("{ include: [body] }"), "  body  the content's bytes"));
+    CHECK(has_line(fingerprint("{ include: [body], body: json }"),
+                   "  body  the content's JSON value, or its bytes when it is not JSON"));
+    CHECK(has_line(fingerprint("{ include: [body], body: json, ignore: [/a, /b/c] }"),
+                   "  body  the content's JSON value without [/a, /b/c], or its bytes when it is not JSON"));
+    const auto form = fingerprint("{ include: [header:Content-Type, body], body: form }");
+    CHECK(has_line(form, "  header:Content-Type  multipart/form-data"));
+    CHECK(has_line(form,
+                   "  body                 the content's form fields in their order, or its bytes when it is no form"));
+    const auto members = fingerprint("{ include: [json:/a, json:/b], body: json, ignore: [/b/c] }");
+    CHECK(has_line(members, "fingerprint (recipe '1 json json:/a json:/b ignore:/b/c'):"));
+    CHECK(
+        has_line(members, "  json:/a  the value at /a of the content, or its absence; all bytes when it is not JSON"));
+    CHECK(has_line(
+        members,
+        "  json:/b  the value at /b of the content without [/b/c], or its absence; all bytes when it is not JSON"));
 }
 
 TEST_CASE("explain says when no route or no single route takes the request") {

@@ -19,8 +19,7 @@ ProblemResponse rendered(std::string content_type, std::string body, std::string
     problem.status = 409;
     problem.retry_after = std::chrono::seconds(3);
     problem.www_authenticate = "Bearer";
-    return render(problem, page,
-                  {{ProblemKind::key_reused, ErrorTemplate{std::move(content_type), std::move(body)}}});
+    return render(problem, page, {{ProblemKind::key_reused, ErrorTemplate{std::move(content_type), std::move(body)}}});
 }
 
 std::string fault(std::string content_type, std::string body) {
@@ -115,7 +114,8 @@ TEST_CASE("a media type has a type and a subtype") {
     for (const auto good : {"application/json", "text/html; charset=utf-8", "application/vnd.api+json"}) {
         CHECK(media_type_fault(good).empty());
     }
-    for (const auto bad : {"", "json", "application/", "/json", "a b/c", "text/plain\r\nX: y", "text/plain; a=\xC3\xA9"}) {
+    for (const auto bad :
+         {"", "json", "application/", "/json", "a b/c", "text/plain\r\nX: y", "text/plain; a=\xC3\xA9"}) {
         CHECK(!media_type_fault(bad).empty());
     }
 }

@@ -88,9 +88,21 @@ TEST_CASE("a recipe describes its rule and comes back as one", "[R51]") {
 
 TEST_CASE("a recipe of an unknown version or kind is not guessed at", "[R51]") {
     CHECK_FALSE(rule_of("2 bytes method"));
-    CHECK_FALSE(rule_of("1 json body"));
+    CHECK_FALSE(rule_of("2 json body"));
+    CHECK_FALSE(rule_of("1 xml body"));
     CHECK_FALSE(rule_of("1 bytes cookie"));
+    CHECK_FALSE(rule_of("1 json body ignored:/a"));
+    CHECK_FALSE(rule_of("1"));
     CHECK_FALSE(rule_of(""));
+}
+
+TEST_CASE("a recipe in another spelling than this version's own is not guessed at", "[R51]") {
+    CHECK_FALSE(rule_of("1  bytes method"));
+    CHECK_FALSE(rule_of("1 bytes header:Content-Type"));
+    CHECK_FALSE(rule_of("1 bytes header:x%41"));
+    CHECK_FALSE(rule_of("1 json ignore:/a body"));
+    CHECK_FALSE(rule_of("1 json json:/a%2d"));
+    CHECK_FALSE(rule_of("1 json json:/a%2"));
 }
 
 TEST_CASE("a request compares equal under the recipe of the record's day", "[R51]") {

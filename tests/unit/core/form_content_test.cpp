@@ -3,8 +3,11 @@
 
 #include "core/form_content.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cctype>
 #include <chrono>
+#include <random>
 
 using namespace oncegate::core;
 
@@ -177,6 +180,22 @@ TEST_CASE("a malformed multipart body is no form", "[R46]") {
     CHECK(form_values(multipart("b"), crlf(body), "a").empty());
 }
 
+TEST_CASE("headers and parameters without end make no form and cost nothing", "[R46]") {
+    const std::string disposition = "--b\nContent-Disposition: form-data; name=\"a\"";
+    const auto with = [&](std::string more) { return parts(disposition + more + "\n\n1\n--b--"); };
+    const auto repeated = [](const std::string& text, int times) {
+        std::string all;
+        for (int i = 0; i < times; ++i) all += replaced(text, "#", std::to_string(i));
+        return all;
+    };
+    CHECK(with(repeated("; p#=1", 20)));
+    CHECK(with(repeated("\nX-#: 1", 20)));
+    CHECK(with("\nX: " + std::string(8000, 'x')));
+    CHECK_FALSE(with(repeated("; p#=1", 1000)));
+    CHECK_FALSE(with(repeated("\nX-#: 1", 1000)));
+    CHECK_FALSE(with("\nX: " + std::string(20000, 'x')));
+}
+
 TEST_CASE("lines that end in a bare line feed make no form", "[R46]") {
     CHECK_FALSE(form_digest(multipart("b"), two_fields));
 }
@@ -236,4 +255,106 @@ TEST_CASE("forms that are meant to be slow are read in one pass", "[R46]") {
     while (tiny_pairs.size() < bytes) tiny_pairs += "a=&%=&";
     CHECK(pairs(tiny_pairs));
     CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+}
+
+namespace {
+
+using Form = std::vector<std::pair<std::string, std::string>>;
+
+/// Names, no two alike, and values of any bytes, the special ones more often than chance would have them.
+Form random_form(std::mt19937& random) {
+    constexpr std::string_view special = "&=%+ \"\\\r\n-;b";
+    const auto text = [&](std::size_t most) {
+        std::string bytes;
+        for (auto left = random() % (most + 1); left > 0; --left) {
+            bytes += random() % 2 == 0 ? special[random() % special.size()] : static_cast<char>(random() % 256);
+        }
+        return bytes;
+    };
+    Form form(1 + random() % 4);
+    for (std::size_t i = 0; i < form.size(); ++i) form[i] = {std::to_string(i) + text(6), text(20)};
+    return form;
+}
+
+/// In one of the many spellings: everything may be escaped, letters and digits need not be.
+std::string spell_urlencoded(const Form& form, std::mt19937& random) {
+    constexpr std::string_view upper = "0123456789ABCDEF";
+    constexpr std::string_view lower = "0123456789abcdef";
+    std::string body;
+    const auto spell = [&](const std::string& text) {
+        for (const char c : text) {
+            const auto byte = static_cast<unsigned char>(c);
+            const auto digits = random() % 2 == 0 ? upper : lower;
+            if (std::isalnum(byte) != 0 && random() % 3 != 0) {
+                body += c;
+            } else if (c == ' ' && random() % 2 == 0) {
+                body += '+';
+            } else {
+                body.append({'%', digits[byte >> 4U], digits[byte & 15U]});
+            }
+        }
+    };
+    for (const auto& [name, value] : form) {
+        body.append(random() % 4 == 0 ? "&" : "");
+        spell(name);
+        body += '=';
+        spell(value);
+        body += '&';
+    }
+    return body;
+}
+
+std::string spell_multipart(const Form& form, const std::string& boundary, std::mt19937& random) {
+    std::string body = random() % 2 == 0 ? "" : "a preamble\r\n";
+    for (const auto& [name, value] : form) {
+        auto quoted = replaced(replaced(name, "\r", "%0D"), "\n", "%0A");
+        quoted = replaced(quoted, "\\", "\\\\");
+        quoted = replaced(quoted, "\"", random() % 2 == 0 ? "%22" : "\\\"");
+        body.append("--").append(boundary).append("\r\nContent-Disposition: form-data; name=\"");
+        body.append(quoted).append("\"\r\n\r\n").append(value).append("\r\n");
+    }
+    return body.append("--").append(boundary).append("--\r\n");
+}
+
+}  // namespace
+
+TEST_CASE("random urlencoded forms stay the same however they are escaped and differ when a value does", "[R46]") {
+    std::mt19937 random(20261203);
+    for (int i = 0; i < 2000; ++i) {
+        auto form = random_form(random);
+        const auto body = spell_urlencoded(form, random);
+        INFO(body);
+        const auto digest = pairs(body);
+        REQUIRE(digest);
+        REQUIRE(pairs(spell_urlencoded(form, random)) == digest);
+        REQUIRE(form_values(urlencoded, body, form.back().first).back() == form.back().second);
+        form[random() % form.size()].second += 'x';
+        REQUIRE(pairs(spell_urlencoded(form, random)) != digest);
+    }
+}
+
+TEST_CASE("random multipart forms stay the same under any boundary and differ when a value does", "[R46]") {
+    std::mt19937 random(20261204);
+    for (int i = 0; i < 2000; ++i) {
+        auto form = random_form(random);
+        for (auto& [name, value] : form) {
+            // What a quoted-string cannot hold; clients drop or replace it.
+            name.erase(std::remove_if(name.begin(), name.end(),
+                                      [](char c) {
+                                          const auto byte = static_cast<unsigned char>(c);
+                                          return (byte < 0x20 && c != '\r' && c != '\n') || byte == 0x7F || c == '%';
+                                      }),
+                       name.end());
+        }
+        const std::string one = "----boundary" + std::to_string(random());
+        const std::string other = "'" + std::to_string(random()) + "'";
+        const auto digest = form_digest(multipart(one), spell_multipart(form, one, random));
+        REQUIRE(digest);
+        const auto again = spell_multipart(form, other, random);
+        INFO(again);
+        REQUIRE(form_digest(multipart(other), again) == digest);
+        REQUIRE(form_values(multipart(other), again, form.back().first).back() == form.back().second);
+        form[random() % form.size()].second += 'x';
+        REQUIRE(form_digest(multipart(one), spell_multipart(form, one, random)) != digest);
+    }
 }

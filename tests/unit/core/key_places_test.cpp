@@ -112,6 +112,11 @@ TEST_CASE("a key is read from a form field of either kind", "[R8]") {
           "missing");
 }
 
+TEST_CASE("a body with two content types is no form", "[R8]") {
+    const Fields two{{"Content-Type", "application/x-www-form-urlencoded"}, {"Content-Type", "application/json"}};
+    CHECK(outcome(read_key(rule_of(Kind::form, "k"), request("/", two), "k=a")) == "missing");
+}
+
 TEST_CASE("text from query and JSON and forms is taken as it is", "[R141]") {
     const auto syntax = GENERATE(KeySyntax::bare, KeySyntax::any);
     const auto rule = rule_of(Kind::json, "/id", syntax);

@@ -10,7 +10,9 @@ namespace {
 
 const std::vector<std::string> here{"api.example.com", "payments:9000"};
 
-std::optional<std::string> target(std::string_view location) { return local_target(location, "/v1/payments?x=1", here); }
+std::optional<std::string> target(std::string_view location) {
+    return local_target(location, "/v1/payments?x=1", here);
+}
 
 }  // namespace
 
@@ -19,6 +21,13 @@ TEST_CASE("a reference is resolved against the request's own target") {
     CHECK(target("payments/17") == "/v1/payments/17");
     CHECK(target("../v2/payments/17?full=1#top") == "/v2/payments/17?full=1");
     CHECK(target("?state=now") == "/v1/payments?state=now");
+    CHECK(target("") == "/v1/payments?x=1");
+    CHECK(target("#top") == "/v1/payments?x=1");
+    CHECK(target("./a%2Fb") == "/v1/a%2Fb");
+    CHECK(target("/a%2F..%2Fb/./c/../d") == "/a%2F..%2Fb/d");
+    CHECK(target("../../../x") == "/x");
+    CHECK(target("/x/.") == "/x/");
+    CHECK(target("/x/..") == "/");
     CHECK(target("/a%2Fb?q=%20") == "/a%2Fb?q=%20");
 }
 

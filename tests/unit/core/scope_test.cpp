@@ -2,6 +2,7 @@
 
 #include "core/scope.hpp"
 
+#include <boost/json/value.hpp>
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -108,4 +109,43 @@ TEST_CASE("one host in two spellings is one scope", "[R34]") {
     CHECK(id_of(parts, request({{"Host", "API.example.com."}})) == plain);
     CHECK(id_of(parts, request({{"Host", "api.example.com:8080"}})) == plain);
     CHECK(id_of(parts, request({{"Host", "other.example.com"}})) != plain);
+}
+
+TEST_CASE("a claim of the verified token is a scope", "[R35][R36]") {
+    const boost::json::object claims{{"sub", "alice"}, {"tenant", 42},    {"root", true}, {"ratio", 0.5},
+                                     {"empty", ""},    {"none", nullptr}, {"list", {1}},  {"map", {{"a", 1}}}};
+    const auto head = request();
+    ScopeSource source{"r", head};
+    source.claims = &claims;
+    const auto value = [&](const char* name) -> std::optional<std::string> {
+        const auto scope = read_scope({{Kind::jwt, name, true}}, source);
+        REQUIRE(scope.has_value());
+        return scope->front().value;
+    };
+    CHECK(value("sub") == "alice");
+    CHECK(value("tenant") == "42");
+    CHECK(value("root") == "true");
+    for (const auto* absent : {"empty", "none", "list", "map", "Sub", "nobody"}) {
+        CAPTURE(absent);
+        CHECK_FALSE(value(absent).has_value());
+        CHECK(read_scope({{Kind::jwt, absent, false}}, source).error() == std::string("jwt:").append(absent));
+    }
+}
+
+TEST_CASE("without a token there is no claim", "[R37]") {
+    const auto head = request();
+    CHECK(read_scope({{Kind::jwt, "sub", false}}, {"r", head}).has_error());
+    CHECK(read_scope({{Kind::jwt, "sub", true}}, {"r", head}).has_value());
+}
+
+TEST_CASE("what the authorisation service answered is a scope and what the client sent under that name is none",
+          "[R35][R37]") {
+    const auto head = request({{"X-Tenant", "spoofed"}});
+    const Fields answer{{"x-tenant", "acme"}, {"X-Empty", ""}};
+    ScopeSource source{"r", head};
+    CHECK(read_scope({{Kind::auth, "X-Tenant", false}}, source).error() == "auth:X-Tenant");
+    source.authorization = &answer;
+    CHECK(read_scope({{Kind::auth, "X-Tenant", false}}, source)->front().value == "acme");
+    CHECK(read_scope({{Kind::auth, "X-Empty", false}}, source).has_error());
+    CHECK(read_scope({{Kind::auth, "X-Other", false}}, source).has_error());
 }
