@@ -182,6 +182,9 @@ std::vector<Setting> key_settings() {
         {"key.reject_personal_data",
          [](const Node& n, Problems& e, Policy& p) { read_into(p.key.reject_personal_data, n, e, flag); },
          [](const Policy& p) { return yaml_text(truth(p.key.reject_personal_data)); }},
+        {"key.ignore_uuid_case",
+         [](const Node& n, Problems& e, Policy& p) { read_into(p.key.ignore_uuid_case, n, e, flag); },
+         [](const Policy& p) { return yaml_text(truth(p.key.ignore_uuid_case)); }},
     };
 }
 

@@ -179,6 +179,16 @@ std::optional<KeyFault> break_of_limits(const KeyRule& rule, const KeyLocation& 
     return invalid(location, what);
 }
 
+/// RFC 9562 §4: 8-4-4-4-12 hexadecimal digits, of any version.
+bool is_uuid(std::string_view text) {
+    constexpr std::string_view form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    const auto fits = [](char c, char place) {
+        const char digit = lower(c);
+        return place == '-' ? c == '-' : is_digit(c) || (digit >= 'a' && digit <= 'f');
+    };
+    return text.size() == form.size() && std::equal(text.begin(), text.end(), form.begin(), fits);
+}
+
 }  // namespace
 
 std::string describe(const KeyLocation& location) {
@@ -222,6 +232,7 @@ KeyResult parse_key_text(const KeyRule& rule, const KeyLocation& location, std::
     if (!key) return key;
     if (key->empty()) return malformed(rule, location, "holds an empty key.");
     if (auto fault = break_of_limits(rule, location, *key)) return std::move(*fault);
+    if (rule.ignore_uuid_case && is_uuid(*key)) return to_lower(*key);
     return key;
 }
 

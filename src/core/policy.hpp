@@ -72,6 +72,7 @@ struct KeyRule {
     std::string pattern_text;      ///< as written; empty: none
     std::shared_ptr<const KeyPattern> pattern;
     bool reject_personal_data = false;
+    bool ignore_uuid_case = false;  ///< a key that has the form of a UUID counts as written in lower case
 };
 
 struct ScopePart {

@@ -187,6 +187,19 @@ TEST_CASE("keys differ by case", "[R27]") {
     CHECK(key_of(KeySyntax::any, "a") == "a");
 }
 
+TEST_CASE("a UUID may count as one key in either case", "[R27]") {
+    KeyRule rule;
+    rule.syntax = KeySyntax::any;
+    rule.ignore_uuid_case = true;
+    constexpr std::string_view lower = "8e03978e-40d5-43e8-bc93-6894a57f9324";
+    CHECK(*parse_key(rule, "8E03978E-40D5-43E8-BC93-6894A57F9324") == lower);
+    CHECK(*parse_key(rule, "\"8E03978e-40d5-43E8-bc93-6894A57F9324\"") == lower);
+    for (const std::string other : {"A", "8E03978E40D543E8BC936894A57F9324", "8E03978E-40D5-43E8-BC93-6894A57F932G",
+                                    "8E03978E-40D5-43E8-BC936-894A57F9324", "8E03978E-40D5-43E8-BC93-6894A57F93240"}) {
+        CHECK(*parse_key(rule, other) == other);
+    }
+}
+
 TEST_CASE("length limits count the characters of the parsed key", "[R25][R26]") {
     auto rule = rule_with(KeySyntax::string);
     CHECK(parse_key(rule, "\"" + std::string(255, 'k') + "\"").has_value());
