@@ -10,7 +10,7 @@ build_packages=(
     prometheus-cpp-dev libcivetweb-dev libcurl4-openssl-dev zlib1g-dev
 )
 run_packages=(
-    ca-certificates libboost-json1.81.0 libboost-container1.81.0
+    ca-certificates libboost-json1.81.0 libboost-container1.81.0 libboost-url1.81.0
     libssl3 libpq5 libsqlite3-0 libre2-9 libyaml-cpp0.7 libspdlog1.10 libprometheus-cpp-core1.0
 )
 

@@ -79,7 +79,7 @@ build() {
     cmake --build "build/$preset" -j "$(build_jobs)" </dev/null
 }
 
-install_missing "${build_packages[@]}" catch2 ccache curl ca-certificates python3 clang-format openssl wrk nghttp2-client
+install_missing "${build_packages[@]}" catch2 ccache curl ca-certificates python3 clang-format openssl wrk nghttp2-client chromium
 install_postgresql
 install_nginx
 install_node

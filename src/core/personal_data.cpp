@@ -20,7 +20,7 @@ int number(std::string_view digits) {
     return value;
 }
 
-// --- e-mail: something, an at sign, and a host name whose last label is letters
+// An e-mail address is something, an at sign, and a host name whose last label is letters.
 
 bool is_local(char c) {
     return is_word(c) || std::string_view("!#$%&'*+/=?^_`{|}~.-\"").find(c) != std::string_view::npos;
@@ -58,7 +58,7 @@ bool holds_email(std::string_view text) {
     return false;
 }
 
-// --- numbers: groups of digits, joined by single spaces or dashes
+// Numbers are groups of digits, joined by single spaces or dashes.
 
 using Groups = std::vector<std::string_view>;
 

@@ -48,7 +48,8 @@ struct Request {
     void note_upstream_failure(Metrics::Failure kind, std::string_view what) const;
 
     /// The head that goes to the upstream: hop-by-hop fields gone, forwarding fields and trace context added, what the
-    /// authorisation service said put in, then the route's edits made. Host is missing where it is the server's own (addressed_to()).
+    /// authorisation service said put in, then the route's edits made. Host is missing where it is the server's own
+    /// (addressed_to()).
     core::RequestHead upstream_head(core::Upgrade upgrade = core::Upgrade::drop) const;
 
     /// The route's edits of what the upstream answered, and the proxy's own fields. Never on what is stored, which is

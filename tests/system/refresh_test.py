@@ -58,7 +58,8 @@ class Current(Refreshing):
         self.assertEqual([request.target for request in self.gets(upstream)], ["/pay/7"] * 2)
         self.assertEqual(upstream.hits(), 3)
         wait_until(lambda: proxy.metric("oncegate_requests_total", route="pay", outcome="refreshed") == 2, "two are counted")
-        self.assertEqual([entry["outcome"] for entry in proxy.access_log(3)], ["forwarded", "refreshed", "refreshed"])
+        outcomes = [entry["outcome"] for entry in proxy.access_log(3)]
+        self.assertEqual(sorted(outcomes), ["forwarded", "refreshed", "refreshed"])
 
     def test_what_was_recorded_stays(self):
         """[R74] After a refreshed answer the stored one is still there when today's cannot be had."""
