@@ -307,7 +307,8 @@ asio::awaitable<void> Server::watch_files() {
     while (co_await paused(timer, file_watch)) {
         // A certificate and its key are replaced one after the other: what does not fit is tried again at the next
         // change.
-        if (files_.changed()) put_in_force(generation_->config(), "certificates were taken anew: their files changed");
+        if (files_.changed())
+            put_in_force(generation_->config(), "certificates and keys were taken anew: their files changed");
     }
 }
 

@@ -62,15 +62,23 @@ std::string show_waiters(const Policy& policy) {
     return waits ? std::to_string(policy.in_flight.waiters) : std::string();
 }
 
-/// A status, a class or a range.
+/// A status, a class or a range, or a list of them.
 std::optional<core::StatusSet> statuses(const Node& node, Problems& problems) {
+    const auto before = problems.count();
     core::StatusSet set;
-    const auto written = text(node, problems);
-    std::string why;
-    if (!written) return std::nullopt;
-    if (add_statuses(set, *written, why)) return set;
-    problems.add(node, why);
-    return std::nullopt;
+    const auto add = [&](const Node& one) {
+        const auto written = text(one, problems);
+        std::string why;
+        if (written && !add_statuses(set, *written, why)) problems.add(one, why);
+    };
+    if (node.kind == Node::Kind::list) {
+        for (const Node* item : items_of(node, problems)) add(*item);
+        if (node.items.empty()) problems.add(node, "must name at least one status");
+    } else {
+        add(node);
+    }
+    if (problems.count() != before) return std::nullopt;
+    return set;
 }
 
 void read_ask(const Node& node, Problems& problems, Policy& policy) {
@@ -97,8 +105,8 @@ void read_ask(const Node& node, Problems& problems, Policy& policy) {
 /// Not worth a line while nobody is asked.
 std::string show_ask(const Policy& policy) {
     if (policy.ask.get.empty() || policy.unknown_outcome != UnknownOutcome::ask) return {};
-    return "{get: " + yaml_text(policy.ask.get) + ", done: " + policy.ask.done.describe() +
-           ", not_done: " + policy.ask.not_done.describe() + "}";
+    return "{get: " + yaml_text(policy.ask.get) + ", done: " + yaml_text(policy.ask.done) +
+           ", not_done: " + yaml_text(policy.ask.not_done) + "}";
 }
 
 }  // namespace

@@ -28,7 +28,11 @@ Action when_unknown(UnknownOutcome rule) {
 
 Action decide(const Policy& policy, const Record* standing, const Facts& facts) {
     if (standing == nullptr) return Forward{};
-    if (standing->state == State::tombstone) return Reject{ProblemKind::key_expired};
+    if (standing->state == State::tombstone) {
+        // A record can expire between the claim that met it and the look at it: the key is free, where it may be.
+        if (policy.after_ttl == AfterTtl::execute) return Forward{};
+        return Reject{ProblemKind::key_expired};
+    }
     if (facts.fingerprint == Sameness::differs && !policy.fingerprint.off) return Reject{ProblemKind::key_reused};
     switch (standing->state) {
         case State::in_flight: return while_running(policy.in_flight, facts.patience);

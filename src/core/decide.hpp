@@ -23,7 +23,7 @@ struct Facts {
     Patience patience = Patience::fresh;
 };
 
-struct Forward {};         ///< the claim is ours: reach the upstream
+struct Forward {};         ///< nothing stands in the way: with a claim of ours reach the upstream, else claim anew
 struct Replay {};          ///< give the recorded response
 struct Wait {};            ///< a request with this key runs: wait for it, then look again
 struct Ask {};             ///< ask the upstream whether the unknown attempt was done

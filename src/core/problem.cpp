@@ -111,6 +111,14 @@ std::string whole_seconds(std::chrono::milliseconds time) {
 
 }  // namespace
 
+Problem problem_of(ProblemKind kind, std::string detail, std::optional<int> status) {
+    Problem problem;
+    problem.kind = kind;
+    problem.detail = std::move(detail);
+    problem.status = status;
+    return problem;
+}
+
 std::string_view fragment(ProblemKind kind) { return entry(kind).fragment; }
 
 int default_status(ProblemKind kind) { return entry(kind).status; }

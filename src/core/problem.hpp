@@ -53,6 +53,8 @@ struct Problem {
     std::string www_authenticate;                          ///< with 401 (RFC 9110 §11.6.1); empty: no such field
 };
 
+Problem problem_of(ProblemKind kind, std::string detail = {}, std::optional<int> status = std::nullopt);
+
 struct ProblemResponse {
     int status = 0;
     std::string reason;

@@ -5,17 +5,10 @@
 namespace oncegate::proxy {
 
 namespace asio = boost::asio;
+using core::problem_of;
 using core::ProblemKind;
 
 namespace {
-
-core::Problem problem_of(ProblemKind kind, std::string detail = {}, std::optional<int> status = std::nullopt) {
-    core::Problem problem;
-    problem.kind = kind;
-    problem.detail = std::move(detail);
-    problem.status = status;
-    return problem;
-}
 
 /// Nothing for a client that is gone.
 std::optional<core::Problem> problem_of(const net::BodyFault& fault) {

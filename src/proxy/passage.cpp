@@ -10,6 +10,7 @@
 namespace oncegate::proxy {
 
 namespace asio = boost::asio;
+using core::problem_of;
 using core::ProblemKind;
 using net::NoHead;
 
@@ -17,14 +18,6 @@ namespace {
 
 /// Up to here a request is written before its answer is looked for.
 constexpr std::uint64_t sent_at_once_max = 64U << 10;
-
-core::Problem problem_of(ProblemKind kind, std::string detail = {}, std::optional<int> status = std::nullopt) {
-    core::Problem problem;
-    problem.kind = kind;
-    problem.detail = std::move(detail);
-    problem.status = status;
-    return problem;
-}
 
 ProblemKind kind_of(NoHead::Kind why) {
     return why == NoHead::Kind::timed_out ? ProblemKind::upstream_timeout : ProblemKind::upstream_failed;

@@ -18,6 +18,7 @@
 namespace oncegate::proxy {
 
 namespace asio = boost::asio;
+using core::problem_of;
 using core::ProblemKind;
 
 namespace {
@@ -61,14 +62,6 @@ class UnderWay {
  private:
     Metrics::Route& route_;
 };
-
-core::Problem problem_of(ProblemKind kind, std::string detail = {}, std::optional<int> status = std::nullopt) {
-    core::Problem problem;
-    problem.kind = kind;
-    problem.detail = std::move(detail);
-    problem.status = status;
-    return problem;
-}
 
 core::Problem overloaded() {
     auto problem = problem_of(ProblemKind::overloaded);

@@ -18,7 +18,7 @@ PROBLEM_STATUS = {
     "key-missing": 400, "key-invalid": 400, "principal-missing": 400, "key-reused": 422, "in-flight": 409,
     "outcome-unknown": 409, "not-replayable": 409, "key-expired": 412, "store-unavailable": 503,
     "upstream-unreachable": 502, "upstream-failed": 502, "upstream-timeout": 504, "body-too-large": 413,
-    "head-too-large": 431, "overloaded": 503, "no-route": 404, "bad-request": 400,
+    "head-too-large": 431, "overloaded": 503, "no-route": 404, "bad-request": 400, "unauthorized": 401,
 }
 
 
