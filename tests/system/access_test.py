@@ -73,7 +73,7 @@ class Tokens(AccessCase):
         twice = bearer(self.token()) * 2
         self.assert_refused(proxy.post('"k"', BODY, fields=twice), "more than one")
         self.assertEqual(self.app.hits(), 0)
-        self.assertEqual(proxy.metric("oncegate_requests_total", route="pay", outcome="unauthorized"), 8)
+        self.assert_metric(proxy, 8, "oncegate_requests_total", route="pay", outcome="unauthorized")
         self.assertEqual(proxy.post('"k"', BODY, fields=bearer(self.token())).replayed, False)
 
     def test_a_request_without_a_token_lacks_its_principal(self):

@@ -56,7 +56,7 @@ class Preflights(CorsCase):
         self.assertEqual(names(answer.get("Vary")),
                          ["Origin", "Access-Control-Request-Method", "Access-Control-Request-Headers"])
         self.assertEqual(upstream.hits(), 0)
-        self.assertEqual(proxy.metric("oncegate_requests_total", route="pay", outcome="passthrough"), 1)
+        self.assert_metric(proxy, 1, "oncegate_requests_total", route="pay", outcome="passthrough")
         entry = proxy.access_log(1)[0]
         self.assertEqual((entry["route"], entry["status"], entry["key_hash"]), ("pay", 204, ""))
 

@@ -109,6 +109,11 @@ class SystemCase(unittest.TestCase):
         if fragment in ("in-flight", "outcome-unknown", "store-unavailable", "overloaded"):
             self.assertRegex(response.get("Retry-After") or "", r"^[1-9][0-9]*$")
 
+    def assert_metric(self, proxy, value, name, **labels):
+        """A request is counted when its answer is out, so the count may come a moment after the answer."""
+        wait_until(lambda: proxy.metric(name, **labels) >= value, f"{name} {labels} is {value}")
+        self.assertEqual(proxy.metric(name, **labels), value)
+
     def assert_replay_of(self, first, replay):
         """R74, R81: the same response but for the marker and the connection's own fields."""
         self.assertEqual(replay.start_line, first.start_line)
