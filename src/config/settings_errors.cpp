@@ -1,4 +1,4 @@
-// The row `errors`: problem documents, or templates by the name of the problem.
+// The rows `errors` and `documentation`: problem documents or templates by the name of the problem, and where they point.
 
 #include "config/policy_settings.hpp"
 #include "config/readers.hpp"
@@ -68,6 +68,13 @@ std::string show_errors(const Policy& policy) {
 
 }  // namespace
 
-std::vector<Setting> error_settings() { return {{"errors", read_errors, show_errors}}; }
+std::vector<Setting> error_settings() {
+    return {
+        {"errors", read_errors, show_errors},
+        {"documentation", [](const Node& n, Problems& e, Policy& p) { read_into(p.documentation, n, e, http_url); },
+         [](const Policy& p) { return p.documentation.empty() ? std::string("\"\"") : yaml_text(p.documentation); },
+         nullptr, Setting::Blank::ignored},
+    };
+}
 
 }  // namespace oncegate::config

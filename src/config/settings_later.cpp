@@ -1,4 +1,4 @@
-// The rows whose effect is still to come, and `documentation`. Their shape is checked in full, so that a typo is
+// The rows whose effect is still to come. Their shape is checked in full, so that a typo is
 // reported as one; then every value but the default is refused by name.
 
 #include "config/policy_settings.hpp"
@@ -105,11 +105,6 @@ void read_status_endpoint(const Node& node, Problems& problems, Policy&) {
 
 std::vector<Setting> later_settings() {
     return {
-        {"documentation", [](const Node& n, Problems& e, Policy& p) { read_into(p.documentation, n, e, http_url); },
-         [](const Policy& p) { return p.documentation.empty() ? std::string("\"\"") : yaml_text(p.documentation); },
-         nullptr, Setting::Blank::ignored},
-        {"expose_token", [](const Node& n, Problems& e, Policy& p) { read_into(p.expose_token, n, e, flag); },
-         [](const Policy& p) { return yaml_text(truth(p.expose_token)); }},
         {"completer", read_completer},
         {"delivery", read_delivery},
         {"accepted", read_accepted},

@@ -164,6 +164,8 @@ std::vector<Setting> life_settings() {
              read_into(p.suspect_window, n, e, Duration{none, hours(24)});
          },
          [](const Policy& p) { return duration_text(p.suspect_window); }},
+        {"expose_token", [](const Node& n, Problems& e, Policy& p) { read_into(p.expose_token, n, e, flag); },
+         [](const Policy& p) { return yaml_text(truth(p.expose_token)); }},
     };
 }
 
