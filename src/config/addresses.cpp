@@ -8,6 +8,7 @@
 
 #include "config/units.hpp"
 #include "core/ascii.hpp"
+#include "core/known_fields.hpp"
 #include "core/network.hpp"
 
 namespace oncegate::config {
@@ -196,6 +197,16 @@ bool is_json_pointer(std::string_view text) {
         if (text[i] == '~' && (i + 1 == text.size() || (text[i + 1] != '0' && text[i + 1] != '1'))) return false;
     }
     return true;
+}
+
+std::string no_identity_of(std::string_view name) {
+    const auto known = core::known_field(name);
+    using core::FieldTrait;
+    if (known.is(FieldTrait::hop_by_hop | FieldTrait::framing))
+        return "is of one connection and says nothing of the request";
+    if (known.is(FieldTrait::proxy_only)) return "is only for the proxy to send";
+    if (known.id == core::FieldId::idempotency_outcome) return "is a field of responses";
+    return {};
 }
 
 }  // namespace oncegate::config

@@ -11,6 +11,9 @@
 
 namespace oncegate::config {
 
+/// Why no key, scope or fingerprint can be made of the request field `name`; empty: one can.
+std::string no_identity_of(std::string_view name);
+
 enum class Reach : std::uint8_t { loopback, wider };
 
 /// Whom a bind reaches: `127.0.0.1:9901`, `[::1]:9901`, `0.0.0.0:8080`, `*:8080`, `:8080`. Nothing when it is not an

@@ -5,6 +5,7 @@
 #include "config/explain_parts.hpp"
 #include "config/units.hpp"
 #include "config/yaml_text.hpp"
+#include "core/cors.hpp"
 #include "core/fingerprint.hpp"
 #include "core/form_content.hpp"
 #include "core/head_rules.hpp"
@@ -76,8 +77,10 @@ std::string key_text(const core::Policy& policy, const core::RequestHead& head) 
 
 std::string scope_text(const Route& route, const core::RequestHead& head) {
     const ScopeStandIns unknown(route.policy->scope);
-    const core::ScopeSource source{route.name,      head,           "the client's address", "the client's certificate",
-                                   &unknown.claims, &unknown.answer};
+    const bool has_token = route.jwt && head.fields.contains(route.jwt->header);
+    const core::ScopeSource source{
+        route.name,     head, "the client's address", "the client's certificate", has_token ? &unknown.claims : nullptr,
+        &unknown.answer};
     const auto scope = core::read_scope(route.policy->scope, source);
     if (!scope) return "scope: refused (400 principal-missing): the request lacks " + scope.error() + "\n";
     std::size_t width = 0;
@@ -156,6 +159,18 @@ std::string not_enforced(const Route& route, const std::string& method) {
            "; the request is proxied without protection, whatever key it carries\n";
 }
 
+/// Of a preflight that a route's cors block answers (Fetch standard); empty for every other request.
+std::string preflight_text(const Config& config, const core::RouteTable& table, const core::RequestHead& head) {
+    const auto method = core::preflight_method(head);
+    if (!method) return {};
+    core::RequestHead announced = head;
+    announced.method = *method;
+    const auto found = table.find(announced);
+    if (!found || !config.routes[*found].cors) return {};
+    return route_text(config, *found) +
+           "preflight: answered by the proxy itself, as the cors block of this route says\n";
+}
+
 }  // namespace
 
 std::optional<core::RequestHead> explained_request(const std::string& method, const std::string& url,
@@ -197,7 +212,10 @@ std::string explain(const Config& config, const core::RequestHead& head) {
     std::string out = listeners_text(config.server) + "request: " + head.method + " " + head.target + "\n";
     std::vector<core::RouteMatch> matches;
     for (const auto& route : config.routes) matches.push_back(route.match);
-    const auto found = core::RouteTable(std::move(matches)).find(head);
+    const core::RouteTable table(std::move(matches));
+    const auto preflight = preflight_text(config, table, head);
+    if (!preflight.empty()) return out + preflight;
+    const auto found = table.find(head);
     if (!found) {
         if (found.error() == core::RouteTable::Miss::none) return out + "route: none (404 no-route)\n";
         return out + "route: refused (400 bad-request): an encoded separator in the path would select another route\n";

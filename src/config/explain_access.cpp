@@ -43,7 +43,8 @@ std::string access_text(const Config& config, const Route& route) {
 
 ScopeStandIns::ScopeStandIns(const std::vector<core::ScopePart>& parts) {
     for (const auto& part : parts) {
-        if (part.kind == core::ScopePart::Kind::jwt) claims[part.name] = "the token's claim";
+        if (part.kind == core::ScopePart::Kind::jwt)
+            claims[part.name] = "the token's claim (the token is not verified here)";
         if (part.kind == core::ScopePart::Kind::auth) answer.set(part.name, "the authorisation service's word");
     }
 }

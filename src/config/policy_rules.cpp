@@ -95,6 +95,18 @@ void check_ignore(const ResolvedPolicy& resolved, Problems& problems) {
     }
 }
 
+/// Another comparison than the default, of a body that takes no part.
+void check_body_comparison(const ResolvedPolicy& resolved, Problems& problems) {
+    const auto& rule = resolved.policy.fingerprint;
+    if (rule.off || rule.body == core::BodyComparison::bytes || !resolved.is_written("fingerprint.body")) return;
+    const bool takes_part =
+        std::any_of(rule.include.begin(), rule.include.end(), [](const core::FingerprintPart& part) {
+            return part.kind == core::FingerprintPart::Kind::body || part.kind == core::FingerprintPart::Kind::json;
+        });
+    if (!takes_part)
+        problems.add(resolved.place_of("fingerprint.body"), "has no effect: body is not in fingerprint.include");
+}
+
 /// `{key}` stands for one text: a compound key has several.
 void check_ask(const ResolvedPolicy& resolved, Problems& problems) {
     const Policy& policy = resolved.policy;
@@ -119,6 +131,7 @@ void check_combinations(const ResolvedPolicy& resolved, Problems& problems) {
     check_statuses(resolved, problems);
     check_times(resolved, problems);
     check_ask(resolved, problems);
+    check_body_comparison(resolved, problems);
     if (policy.suspect_window.count() > 0 && policy.fingerprint.off) {
         problems.add(resolved.place_of("suspect_window"), "compares fingerprints, and fingerprint is off");
     }

@@ -1,4 +1,5 @@
-// The rows `errors` and `documentation`: problem documents or templates by the name of the problem, and where they point.
+// The rows `errors` and `documentation`: problem documents or templates by the name of the problem, and where they
+// point.
 
 #include "config/policy_settings.hpp"
 #include "config/readers.hpp"

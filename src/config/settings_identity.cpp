@@ -75,7 +75,8 @@ std::string name_fault(const Word<Kind>& word, const Written& written) {
     using Name = typename Word<Kind>::Name;
     switch (word.name) {
         case Name::none: return written.has_name ? "takes no name" : "";
-        case Name::header: return core::is_token(written.name) ? "" : "does not name a header";
+        case Name::header:
+            return core::is_token(written.name) ? no_identity_of(written.name) : "does not name a header";
         case Name::claim: return written.name.empty() ? "does not name a claim" : "";
         case Name::pointer:
             if (written.has_name && written.name.empty()) return "is the whole body; write body";

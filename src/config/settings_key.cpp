@@ -33,6 +33,8 @@ std::optional<KeyLocation> location(const Node& node, Problems& problems) {
     };
     if (kind == "header") {
         if (!core::is_token(name)) return refuse("does not name a header; write header:Idempotency-Key");
+        const auto fault = no_identity_of(name);
+        if (!fault.empty()) return refuse(fault);
         return KeyLocation{KeyLocation::Kind::header, name};
     }
     if (kind == "json") {

@@ -37,9 +37,24 @@ std::optional<StatusSet> statuses(const Node& node, Problems& problems) {
 
 /// Fields that a replay must not lose to the marker, and those that the connection or the framing own.
 bool means_something_else(std::string_view name) {
-    constexpr std::array<std::string_view, 13> taken{
-        "Connection",     "Keep-Alive",       "TE",   "Trailer",    "Transfer-Encoding", "Upgrade", "Proxy-Connection",
-        "Content-Length", "Content-Encoding", "Date", "Set-Cookie", "Content-Type",      "Location"};
+    constexpr std::array<std::string_view, 18> taken{"Idempotency-Recorded",
+                                                     "Idempotency-Refreshed",
+                                                     "Idempotency-Suspected",
+                                                     "Idempotency-Outcome",
+                                                     "Retry-After",
+                                                     "Connection",
+                                                     "Keep-Alive",
+                                                     "TE",
+                                                     "Trailer",
+                                                     "Transfer-Encoding",
+                                                     "Upgrade",
+                                                     "Proxy-Connection",
+                                                     "Content-Length",
+                                                     "Content-Encoding",
+                                                     "Date",
+                                                     "Set-Cookie",
+                                                     "Content-Type",
+                                                     "Location"};
     return std::any_of(taken.begin(), taken.end(), [&](std::string_view one) { return core::iequals(one, name); });
 }
 

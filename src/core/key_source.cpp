@@ -25,6 +25,7 @@ KeyReading of_parameter(std::vector<std::string> values) {
 }
 
 KeyReading of_json(std::string_view content, std::string_view pointer) {
+    if (content.empty()) return {Kind::absent, {}};
     auto found = json_text_at(content, pointer);
     switch (found.kind) {
         case JsonText::Kind::not_json: return {Kind::not_json, {}};

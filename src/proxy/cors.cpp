@@ -16,8 +16,9 @@ std::string exposed(const config::Route& route) {
         core::add_field_name(names, route.policy->replay.marker);
         core::add_field_name(names, "Idempotency-Recorded");
         core::add_field_name(names, "Idempotency-Refreshed");
+        core::add_field_name(names, "Idempotency-Suspected");
     }
-    for (const auto name : {"Retry-After", "Link", "Location"}) core::add_field_name(names, name);
+    for (const auto name : {"Retry-After", "Link", "Location", "WWW-Authenticate"}) core::add_field_name(names, name);
     for (const auto& name : route.cors->expose_headers) core::add_field_name(names, name);
     return names;
 }
@@ -36,7 +37,11 @@ std::string allowed_headers(const config::Route& route) {
                 if (place.kind == core::KeyLocation::Kind::header) core::add_field_name(names, place.name);
             }
         }
+        for (const auto& part : route.policy->scope) {
+            if (part.kind == core::ScopePart::Kind::header) core::add_field_name(names, part.name);
+        }
     }
+    if (route.jwt) core::add_field_name(names, route.jwt->header);
     core::add_field_name(names, "Content-Type");
     for (const auto& name : route.cors->allow_headers) core::add_field_name(names, name);
     return names;

@@ -158,11 +158,14 @@ asio::awaitable<void> Exchange::answer_from(const core::Record& record) {
 asio::awaitable<Exchange::Progress> Exchange::wait_elsewhere(InFlight::Permit permit) {
     permit.running();  // duplicates here wait for us instead of asking the store as well
     asio::steady_timer pause(request_.worker.executor);
+    auto looked = Clock::now();  // a store that takes its time does not make the looks rarer
     store::Lookup lookup;
     lookup.id = ticket_->id;
     for (auto next = first_look;; next = std::min(next * 2, longest_look)) {
-        pause.expires_after(std::min(next, patience_left()));
+        const auto earliest = Clock::now() + std::min(first_look, patience_left());
+        pause.expires_at(std::max(looked + std::min(next, patience_left()), earliest));
         co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
+        looked = Clock::now();
         auto seen = co_await request_.worker.store->lookup(lookup);
         if (seen.has_error()) {
             request_.worker.shared.log.limited("store", seen.error().detail);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "config/units.hpp"
 #include "core/idempotency_key.hpp"
 #include "proxy/bearer.hpp"
 
@@ -29,8 +30,9 @@ KeyReading without_key(const Request& request, std::string what_is_missing) {
         case core::Keyless::forwarded: break;
         case core::Keyless::announced:
             request.worker.shared.log.limited(std::string("route ").append(request.route.name),
-                                              "a request without an idempotency key was forwarded; from the date in "
-                                              "key.required on it will be refused");
+                                              std::string("a request without an idempotency key was forwarded; from ")
+                                                  .append(config::date_text(request.route.policy->key.required_from))
+                                                  .append(" on it will be refused (key.required)"));
             break;
     }
     Metrics::keyless(request.counts());
@@ -71,6 +73,11 @@ asio::awaitable<KeyReading> find_key(Request& request, KeptContent& content) {
     if (token.refusal) co_return std::move(*token.refusal);
     auto scope = scope_of(request, token);
     if (scope.has_error()) {
+        if (scope.error().starts_with("auth:")) {
+            request.worker.shared.log.limited(std::string("route ").append(request.route.name),
+                                              std::string("the answer of the authorisation service lacks ")
+                                                  .append(scope.error().substr(sizeof "auth:" - 1)));
+        }
         co_return refusal_of(
             ProblemKind::principal_missing,
             std::string("The request lacks ").append(scope.error()).append(", which says whose key it is."));

@@ -35,7 +35,8 @@ json::object key_json(const core::KeyRule& rule) {
             {"min_length", rule.min_length},
             {"max_length", rule.max_length},
             {"pattern", or_null(rule.pattern_text)},
-            {"reject_personal_data", rule.reject_personal_data}};
+            {"reject_personal_data", rule.reject_personal_data},
+            {"ignore_uuid_case", rule.ignore_uuid_case}};
 }
 
 json::value fingerprint_json(const core::FingerprintRule& rule) {

@@ -59,6 +59,7 @@ std::string syntax_text(const core::KeyRule& rule) {
     }
     out += "; " + std::to_string(rule.min_length) + " to " + std::to_string(rule.max_length) + " characters";
     if (!rule.pattern_text.empty()) out += ", matching " + rule.pattern_text;
+    if (rule.ignore_uuid_case) out += "; the letters of a UUID count in either case";
     if (rule.reject_personal_data) out += "; e-mail addresses, card numbers and national id numbers are refused";
     return out;
 }

@@ -324,6 +324,24 @@ TEST_CASE("a client that is gone before the answer finds it with its retry", "[R
     CHECK(upstream.connections() == 1);
 }
 
+TEST_CASE("the upstream hears nothing of a keyed request before all of it is there", "[R69]") {
+    ScriptedPeer upstream([](RawSocket& proxy) {
+        proxy.read_message();
+        proxy.send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        proxy.close();
+    });
+    ProxyUnderTest proxy(upstream.port());
+    auto client = proxy.connect();
+    client.send("POST /pay HTTP/1.1\r\nHost: a\r\nIdempotency-Key: k\r\nContent-Length: 8\r\n\r\nhalf");
+    // Another request goes all the way meanwhile, so the proxy has seen the half by then.
+    CHECK(status_of(proxy.ask("GET /other HTTP/1.1\r\nHost: a\r\n\r\n").head) == 201);
+    CHECK(upstream.connections() == 1);
+    CHECK(proxy.store().tried("claim") == 0);
+    client.send("half");
+    CHECK(status_of(client.read_head()) == 201);
+    CHECK(upstream.connections() == 2);
+}
+
 TEST_CASE("a request whose body ends early is not forwarded and leaves no record", "[R65]") {
     ScriptedPeer upstream([](RawSocket& proxy) { answer(proxy, created); });
     ProxyUnderTest proxy(upstream.port());

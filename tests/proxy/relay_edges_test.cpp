@@ -72,7 +72,7 @@ TEST_CASE("a client that was told to go on is not told so twice", "[R123][R124]"
     CHECK(request.find("Expect") == std::string::npos);
 }
 
-TEST_CASE("trailers pass in both directions of a plain route and not to HTTP/1.0", "[R78]") {
+TEST_CASE("trailers pass in both directions of a plain route and not to HTTP/1.0") {
     std::string body;
     ScriptedPeer upstream([&](RawSocket& proxy) {
         for (int i = 0; i < 2; ++i) {

@@ -32,7 +32,7 @@ TEST_CASE("a plain route forwards whatever key it is given, untouched", "[R1][R3
     CHECK(proxy.store().records() == 0);
 }
 
-TEST_CASE("pieces pass in both directions as they come", "[R69]") {
+TEST_CASE("pieces pass in both directions as they come") {
     Gate half_arrived;
     ScriptedPeer upstream([&](RawSocket& proxy) {
         proxy.read_head();

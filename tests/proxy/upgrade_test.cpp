@@ -95,7 +95,7 @@ TEST_CASE("the upstream's end is passed on while the client goes on sending", "[
     upstream.finish();
 }
 
-TEST_CASE("a side of a tunnel that breaks takes the other with it", "[R135][R147]") {
+TEST_CASE("a side of a tunnel that breaks takes the other with it", "[R135]") {
     Gate open;
     RawSocket::End end{};
     std::vector<ScriptedPeer::Script> scripts{[](RawSocket& proxy) {

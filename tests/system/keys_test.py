@@ -23,7 +23,7 @@ BAD_BARE = ["a,b", 'a"b', "a\\b", b"caf\xe9", b"a\tb", "", "k" * 256]
 
 class Keys(SystemCase):
     def test_strict_syntax(self):
-        """[R4][R11]-[R25] `syntax: string`: Structured Field Strings only; refusals never reach the upstream."""
+        """[R4][R11][R15]-[R22][R24][R25] `syntax: string`: Structured Field Strings only; refusals never reach the upstream."""
         upstream, proxy = self.setup_pair(policy={"key": {"syntax": "string"}})
         for value, same in GOOD_STRINGS.items():
             with self.subTest(value):
@@ -37,7 +37,7 @@ class Keys(SystemCase):
         self.assertEqual(upstream.hits(), len(GOOD_STRINGS))
 
     def test_lenient_syntax(self):
-        """[R29]-[R33][R141][R142] `syntax: any`: bare and quoted name one record; what begins with a quote is strict."""
+        """[R29]-[R31][R142] `syntax: any`: bare and quoted name one record; what begins with a quote is strict."""
         upstream, proxy = self.setup_pair()
         for value in GOOD_BARE:
             with self.subTest(value):

@@ -20,7 +20,7 @@ const std::string app = "  app: { servers: [http://127.0.0.1:9000] }\n";
 
 }  // namespace
 
-TEST_CASE("services of one origin are one upstream that connects as fast as the most hasty asks", "[R38]") {
+TEST_CASE("services of one origin are one upstream that connects as fast as the most hasty asks") {
     const auto config = loaded(with_routes(app, route("a", "{ url: 'http://auth.internal:9100/one?x=1' }") +
                                                     route("b", "{ url: 'http://auth.internal:9100', timeout: 300ms }") +
                                                     route("c", "{ url: 'https://auth.internal', headers: [] }")));
@@ -38,7 +38,7 @@ TEST_CASE("services of one origin are one upstream that connects as fast as the 
     CHECK_FALSE(config.routes[2].authorize->all_headers);
 }
 
-TEST_CASE("an upstream that has the service alone is used as it is written", "[R38]") {
+TEST_CASE("an upstream that has the service alone is used as it is written") {
     const auto config = loaded(with_routes(
         app + "  auth: { servers: [https://auth.internal], tls: { verify: false }, timeouts: { connect: 9s } }\n" +
             "  many: { servers: [http://auth.internal:1, http://auth.internal:2] }\n",
@@ -50,7 +50,7 @@ TEST_CASE("an upstream that has the service alone is used as it is written", "[R
     CHECK(config.routes[1].authorize->upstream == 3);
 }
 
-TEST_CASE("an upstream that is made takes no name that is taken", "[R38]") {
+TEST_CASE("an upstream that is made takes no name that is taken") {
     const auto config = loaded(with_routes(
         app + "  \"authorize http://auth.internal\": { servers: [http://127.0.0.1:1, http://127.0.0.1:2] }\n",
         route("a", "{ url: 'http://auth.internal/' }")));
