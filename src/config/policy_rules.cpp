@@ -99,6 +99,7 @@ void check_ignore(const ResolvedPolicy& resolved, Problems& problems) {
 void check_body_comparison(const ResolvedPolicy& resolved, Problems& problems) {
     const auto& rule = resolved.policy.fingerprint;
     if (rule.off || rule.body == core::BodyComparison::bytes || !resolved.is_written("fingerprint.body")) return;
+    if (!rule.ignore.empty()) return;  // check_ignore() says it of what is ignored
     const bool takes_part =
         std::any_of(rule.include.begin(), rule.include.end(), [](const core::FingerprintPart& part) {
             return part.kind == core::FingerprintPart::Kind::body || part.kind == core::FingerprintPart::Kind::json;

@@ -80,7 +80,8 @@ TEST_CASE("a page of an allowed origin can read why it was refused", "[R100]") {
     CHECK(has_line(answer.head, "Vary: Origin"));
     CHECK(has_line(answer.head,
                    "Access-Control-Expose-Headers: Idempotent-Replayed, Idempotency-Recorded, Idempotency-Refreshed, "
-                   "Retry-After, Link, Location"));
+                   "Idempotency-Suspected, "
+                   "Retry-After, Link, Location, WWW-Authenticate"));
     CHECK(proxy.ask(from_page("https://other.example")).head.find("Access-Control") == std::string::npos);
 }
 

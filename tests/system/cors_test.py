@@ -18,7 +18,8 @@ from harness.waiting import PATIENCE, dies_with_test
 SHOP, BACK = "https://shop.example", "http://localhost:3000"
 ALLOW = ("Access-Control-Allow-Origin", "Access-Control-Allow-Methods", "Access-Control-Allow-Headers",
          "Access-Control-Allow-Credentials", "Access-Control-Max-Age")
-EXPOSED = "Idempotent-Replayed, Idempotency-Recorded, Idempotency-Refreshed, Retry-After, Link, Location"
+EXPOSED = ("Idempotent-Replayed, Idempotency-Recorded, Idempotency-Refreshed, Idempotency-Suspected, Retry-After, Link, "
+           "Location, WWW-Authenticate")
 CHROMIUM = shutil.which("chromium")
 
 
@@ -158,7 +159,7 @@ class Answers(CorsCase):
         proxy = self.proxy(config)
         self.assert_readable_by(proxy.ask("GET", "/other", [("Origin", SHOP)]), SHOP)
         answer = proxy.ask("GET", "/other", [("Origin", SHOP)])
-        self.assertEqual(answer.get("Access-Control-Expose-Headers"), "Retry-After, Link, Location")
+        self.assertEqual(answer.get("Access-Control-Expose-Headers"), "Retry-After, Link, Location, WWW-Authenticate")
         self.assertIsNone(proxy.post('"k"', fields=[("Origin", SHOP)]).get("Access-Control-Allow-Origin"))
 
     def test_interim_answers(self):

@@ -60,7 +60,7 @@ class PolicyPage(SystemCase):
                          ("pay", "enforce", "/pay/**", ["POST", "PATCH"]))
         self.assertEqual(route["key"], {"from": [["header:Idempotency-Key"]], "required": True, "required_from": None,
                                         "syntax": "bare", "min_length": 8, "max_length": 64, "pattern": "[a-f0-9-]+",
-                                        "reject_personal_data": False})
+                                        "reject_personal_data": False, "ignore_uuid_case": False})
         self.assertEqual(route["scope"], ["route", "header:Authorization"])
         self.assertEqual(route["fingerprint"]["mismatch_status"], 409)
         self.assertEqual(route["in_flight"], {"action": "wait", "wait_ms": 5000, "retry_after_ms": 1000})

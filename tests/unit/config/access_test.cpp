@@ -70,7 +70,7 @@ TEST_CASE("explain shows whom a route asks and how it verifies tokens", "[R36]")
         "    jwt: { keys: /dev/null, audience: pay, algorithms: [ES256, RS256] }\n"
         "    idempotency: { scope: [route, 'jwt:sub', 'auth:X-Tenant'], key: { syntax: any } }\n");
     std::string why;
-    const auto head = config::explained_request("POST", "/", {"Idempotency-Key: k"}, why);
+    const auto head = config::explained_request("POST", "/", {"Idempotency-Key: k", "Authorization: Bearer a"}, why);
     REQUIRE(head);
     const auto text = config::explain(config, *head);
     CAPTURE(text);
@@ -88,6 +88,34 @@ TEST_CASE("explain shows whom a route asks and how it verifies tokens", "[R36]")
             "  algorithms  [ES256, RS256]\n"
             "  header      Authorization\n"));
     CHECK(
-        has("  jwt:sub        the token's claim\n"
+        has("  jwt:sub        the token's claim (the token is not verified here)\n"
             "  auth:X-Tenant  the authorisation service's word\n"));
+
+    const auto without = config::explained_request("POST", "/", {"Idempotency-Key: k"}, why);
+    REQUIRE(without);
+    CHECK(config::explain(config, *without).find("refused (400 principal-missing): the request lacks jwt:sub") !=
+          std::string::npos);
+}
+
+TEST_CASE("explain says that a preflight is answered by the proxy", "[R2][R100]") {
+    const auto config = loaded(
+        "server: { listeners: [{ bind: 127.0.0.1:8080 }] }\n"
+        "upstreams: { app: { servers: [http://127.0.0.1:9000] } }\n"
+        "routes:\n"
+        "  - name: pay\n"
+        "    match: { methods: [POST], path: /pay }\n"
+        "    upstream: app\n"
+        "    cors: { allow_origins: ['https://shop.example'] }\n"
+        "  - { name: rest, match: { path: /** }, upstream: app }\n");
+    std::string why;
+    const std::string origin = "Origin: https://shop.example";
+    const auto preflight =
+        config::explained_request("OPTIONS", "/pay", {origin, "Access-Control-Request-Method: POST"}, why);
+    REQUIRE(preflight);
+    const auto text = config::explain(config, *preflight);
+    CHECK(text.find("route: pay") != std::string::npos);
+    CHECK(text.find("preflight: answered by the proxy itself") != std::string::npos);
+    const auto other = config::explained_request("OPTIONS", "/pay", {origin}, why);
+    REQUIRE(other);
+    CHECK(config::explain(config, *other).find("route: rest") != std::string::npos);
 }
