@@ -183,6 +183,31 @@ void check_key_stays(const Node& forward, const Route& route, Problems& problems
     }
 }
 
+/// What the service's answer replaces on the way is still the client's own word here: it would be believed for the
+/// scope of somebody else.
+void check_overruled_fields(const ResolvedPolicy& resolved, const Route& route, Problems& problems) {
+    if (!route.authorize) return;
+    const auto overruled = [&](const std::string& name) {
+        const auto& forward = route.authorize->forward;
+        return std::any_of(forward.begin(), forward.end(),
+                           [&](const std::string& one) { return core::iequals(one, name); });
+    };
+    for (const auto& part : resolved.policy.scope) {
+        if (part.kind != core::ScopePart::Kind::header || !overruled(part.name)) continue;
+        problems.add(resolved.place_of("scope"),
+                     std::string("header:")
+                         .append(part.name)
+                         .append(" is what the client sends, and authorize.forward replaces it; write auth:")
+                         .append(part.name));
+    }
+    for (const auto& part : resolved.policy.fingerprint.include) {
+        if (part.kind != core::FingerprintPart::Kind::header || !overruled(part.name)) continue;
+        problems.add(resolved.place_of("fingerprint.include"),
+                     std::string("header:").append(part.name).append(
+                         " is what the client sends, and authorize.forward replaces it on the way"));
+    }
+}
+
 }  // namespace
 
 void load_authorize(const Node& node, std::vector<Upstream>& upstreams, Route& route, Problems& problems) {
@@ -227,6 +252,7 @@ void check_access(const AccessNodes& nodes, const Route& route, Problems& proble
 }
 
 void check_scope_sources(const ResolvedPolicy& resolved, const Route& route, Problems& problems) {
+    check_overruled_fields(resolved, route, problems);
     for (const auto& part : resolved.policy.scope) {
         const std::string written = yaml_text(part);
         if (part.kind == core::ScopePart::Kind::jwt && !route.jwt) {

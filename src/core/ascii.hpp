@@ -17,6 +17,13 @@ constexpr bool iequals(std::string_view a, std::string_view b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
+/// Whether `field` is another spelling of the field name `name` for servers that make one variable of `X-User` and
+/// `X_User`, as CGI and its heirs do; the name itself included.
+constexpr bool spells(std::string_view field, std::string_view name) {
+    return std::equal(field.begin(), field.end(), name.begin(), name.end(),
+                      [](char x, char y) { return lower(x == '_' ? '-' : x) == lower(y == '_' ? '-' : y); });
+}
+
 inline std::string to_lower(std::string_view text) {
     std::string out(text);
     std::transform(out.begin(), out.end(), out.begin(), lower);

@@ -1,5 +1,6 @@
 #include "core/classify.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "core/ascii.hpp"
@@ -36,6 +37,17 @@ Verdict of_answer(const Policy& policy, const Answered& answer, std::uint32_t at
     return kept(answer.keeping);
 }
 
+bool has_dot_segment(std::string_view target) {
+    target = target.substr(0, target.find('?'));
+    while (!target.empty()) {
+        const auto end = std::min(target.find('/'), target.size());
+        const auto segment = target.substr(0, end);
+        if (segment == "." || segment == "..") return true;
+        target.remove_prefix(std::min(end + 1, target.size()));
+    }
+    return false;
+}
+
 }  // namespace
 
 Verdict classify(const Policy& policy, const UpstreamOutcome& outcome, std::uint32_t attempt) {
@@ -49,7 +61,7 @@ Reply read_reply(const AskRule& rule, std::optional<int> status) {
     return rule.not_done.contains(*status) ? Reply::not_done : Reply::unclear;
 }
 
-std::string question_target(const AskRule& rule, std::string_view key) {
+std::optional<std::string> question_target(const AskRule& rule, std::string_view key) {
     constexpr std::string_view place = "{key}";
     constexpr std::string_view digits = "0123456789ABCDEF";
     std::string encoded;
@@ -68,7 +80,9 @@ std::string question_target(const AskRule& rule, std::string_view key) {
         target.append(rest.substr(0, at)).append(encoded);
         rest.remove_prefix(at + place.size());
     }
-    return target.append(rest);
+    target.append(rest);
+    if (has_dot_segment(target)) return std::nullopt;
+    return target;
 }
 
 std::string_view reason_text(const UpstreamOutcome& outcome) {

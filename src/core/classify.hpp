@@ -50,8 +50,9 @@ enum class Reply : std::uint8_t { done, not_done, unclear };
 /// `status`: of the answer; nothing when there was none.
 Reply read_reply(const AskRule& rule, std::optional<int> status);
 
-/// The target of the question about `key`, percent-encoded in its place (RFC 3986 §2.1).
-std::string question_target(const AskRule& rule, std::string_view key);
+/// The target of the question about `key`, percent-encoded in its place (RFC 3986 §2.1). Nothing when the
+/// key makes a dot segment of its place: that would be another path, however it is written (§5.2.4).
+std::optional<std::string> question_target(const AskRule& rule, std::string_view key);
 
 /// The reason kept in an unknown record, for people.
 std::string_view reason_text(const UpstreamOutcome& outcome);

@@ -63,13 +63,15 @@ class FieldsHash {
     std::size_t used_ = 0;
 };
 
-Digest urlencoded_digest(std::string_view body) {
+std::optional<Digest> urlencoded_digest(std::string_view body) {
+    if (body.size() > urlencoded_bytes_max) return std::nullopt;
     FieldsHash hash("urlencoded");
     UrlencodedReader reader(body);
     for (UrlencodedPair pair; reader.next(pair);) {
         hash.urlencoded(pair.name);
         hash.urlencoded(pair.value);
     }
+    if (reader.too_many()) return std::nullopt;
     return hash.finish();
 }
 
@@ -97,10 +99,12 @@ std::optional<Digest> multipart_digest(std::string_view boundary, std::string_vi
 
 std::vector<std::string> urlencoded_values(std::string_view text, std::string_view name) {
     std::vector<std::string> values;
+    if (text.size() > urlencoded_bytes_max) return values;
     UrlencodedReader reader(text);
     for (UrlencodedPair pair; values.size() < form_values_max && reader.next(pair);) {
         if (urlencoded_equals(pair.name, name)) values.push_back(decode_urlencoded(pair.value, form_value_bytes_max));
     }
+    if (reader.too_many()) values.clear();
     return values;
 }
 

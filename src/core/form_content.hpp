@@ -11,6 +11,10 @@
 
 namespace oncegate::core {
 
+/// A longer urlencoded body, one of more than 10,000 pairs, or a multipart one of more than 1,000 parts is no form
+/// here.
+inline constexpr std::size_t urlencoded_bytes_max = 1U << 20;
+
 /// Over names and values in their order (and, of multipart, each part's file name and content type). Nothing when the
 /// content type is no form's or the body is malformed: it is compared as bytes then. Linear time; contents are not
 /// copied.

@@ -63,6 +63,17 @@ struct GrowingList {
     }
 };
 
+/// Whether servers that make one variable of `X-User` and `X_User` would take the field for one that is the proxy's to
+/// send.
+bool is_lookalike(std::string_view name) {
+    if (name.find('_') == std::string_view::npos) return false;
+    std::string dashed(name);
+    std::replace(dashed.begin(), dashed.end(), '_', '-');
+    const auto known = known_field(dashed);
+    return known.is(FieldTrait::proxy_only) || known.id == FieldId::x_forwarded_for ||
+           known.id == FieldId::x_forwarded_host || known.id == FieldId::x_forwarded_proto;
+}
+
 class UpstreamFields {
  public:
     UpstreamFields(const RequestHead& received, const Peer& peer, const ForwardingRule& rule, Fields& out)
@@ -79,6 +90,7 @@ class UpstreamFields {
         for (std::size_t i = 0; i < received_.fields.size(); ++i) {
             const auto field = received_.fields[i];
             const auto known = known_field(field.name);
+            if (known.id == FieldId::other && is_lookalike(field.name)) continue;
             const bool stays_behind = known.is(FieldTrait::hop_by_hop | FieldTrait::framing | FieldTrait::proxy_only);
             if (!stays_behind && !options.nominates(field.name)) copy(known.id, i, field);
         }

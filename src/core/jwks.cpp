@@ -156,13 +156,20 @@ boost::system::result<std::vector<TokenKey>, std::string> parse_jwks(std::string
     const json::array& jwks = listed == nullptr ? alone : listed->get_array();
 
     std::vector<TokenKey> keys;
+    std::string fault;
     for (const auto& jwk : jwks) {
         if (!jwk.is_object()) return std::string("a key in it is not a JSON object");
         if (!is_of_use(jwk.get_object())) continue;
         auto made = make_token_key(jwk.get_object());
-        if (made.has_error()) return std::move(made.error());
-        keys.push_back(std::move(*made));
+        if (made.has_value()) {
+            keys.push_back(std::move(*made));
+        } else if (jwk.get_object().contains("d")) {
+            return std::move(made.error());
+        } else if (fault.empty()) {
+            fault = std::move(made.error());  // one that is of no use is no fault of the others (RFC 7517 §5)
+        }
     }
+    if (keys.empty() && !fault.empty()) return fault;
     if (keys.empty()) return std::string("there is no key in it that tokens could be verified with");
     return keys;
 }

@@ -1,5 +1,7 @@
 // Public keys and certificates in PEM.
 
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
@@ -55,6 +57,14 @@ std::string plain_error(std::string text) {
     return text;
 }
 
+/// With 1 everybody signs; RFC 8017 §3.1 wants an odd one of 3 or more.
+bool has_sound_exponent(const EVP_PKEY* key) {
+    BIGNUM* read = nullptr;
+    if (EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_RSA_E, &read) != 1) return false;
+    const std::unique_ptr<BIGNUM, decltype(&BN_free)> exponent(read, &BN_free);
+    return BN_is_odd(exponent.get()) == 1 && BN_num_bits(exponent.get()) > 1;
+}
+
 }  // namespace
 
 boost::system::result<TokenKey::Type, std::string> token_key_type(const EVP_PKEY* key) {
@@ -62,8 +72,9 @@ boost::system::result<TokenKey::Type, std::string> token_key_type(const EVP_PKEY
     switch (EVP_PKEY_get_base_id(key)) {
         case EVP_PKEY_ED25519: return TokenKey::Type::ed25519;
         case EVP_PKEY_RSA:
-            if (EVP_PKEY_get_bits(key) >= rsa_bits_min) return TokenKey::Type::rsa;
-            return std::string("an RSA key in it has fewer than 2048 bits");
+            if (EVP_PKEY_get_bits(key) < rsa_bits_min) return std::string("an RSA key in it has fewer than 2048 bits");
+            if (!has_sound_exponent(key)) return std::string("an RSA key in it has an exponent that signs nothing");
+            return TokenKey::Type::rsa;
         case EVP_PKEY_EC: {
             std::array<char, 32> name{};
             std::size_t size = 0;

@@ -1,6 +1,7 @@
 #include "core/multipart.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/ascii.hpp"
 
@@ -11,6 +12,13 @@ namespace {
 constexpr std::string_view line_end = "\r\n";
 constexpr std::size_t header_lines_max = 32;
 constexpr std::size_t header_bytes_max = 16U << 10;
+constexpr std::size_t parts_max = 1'000;
+
+/// As std::string_view::find(), in linear time whatever the bytes are.
+std::size_t find_in(std::string_view text, std::string_view wanted) {
+    const auto* at = static_cast<const char*>(::memmem(text.data(), text.size(), wanted.data(), wanted.size()));
+    return at == nullptr ? std::string_view::npos : static_cast<std::size_t>(at - text.data());
+}
 
 /// RFC 2046 §5.1.1: 1 to 70 characters, the last of which is no space.
 bool is_boundary(std::string_view text) {
@@ -62,7 +70,7 @@ MultipartReader::MultipartReader(std::string_view boundary, std::string_view bod
         sound_ = true;
         return;
     }
-    const auto after_preamble = body.find(delimiter_);
+    const auto after_preamble = find_in(body, delimiter_);
     if (after_preamble == std::string_view::npos) return;
     rest_ = body.substr(after_preamble + delimiter_.size());
     sound_ = true;
@@ -89,10 +97,10 @@ MultipartReader::Step MultipartReader::next(MultipartPart& part) {
         case Line::malformed: return Step::malformed;
         case Line::another_part: break;
     }
-    if (!take_headers(part)) return Step::malformed;
+    if (++parts_ > parts_max || !take_headers(part)) return Step::malformed;
     // Not after a line end of its own: a delimiter for some, the content's first line for others.
     if (rest_.starts_with(std::string_view(delimiter_).substr(line_end.size()))) return Step::malformed;
-    const auto end = rest_.find(delimiter_);
+    const auto end = find_in(rest_, delimiter_);
     if (end == std::string_view::npos) return Step::malformed;
     part.content = rest_.substr(0, end);
     rest_.remove_prefix(end + delimiter_.size());

@@ -43,6 +43,7 @@ class MultipartReader {
     std::string delimiter_;  ///< CRLF, two dashes, the boundary
     std::string_view rest_;  ///< behind the boundary of a delimiter, once the first has been found
     bool sound_ = false;
+    std::size_t parts_ = 0;
 };
 
 }  // namespace oncegate::core

@@ -5,7 +5,7 @@
 namespace oncegate::core {
 
 bool UrlencodedReader::next(UrlencodedPair& pair) {
-    while (!rest_.empty()) {
+    while (!rest_.empty() && ++pairs_ <= pairs_max) {
         const auto length = std::min(rest_.find('&'), rest_.size());
         const auto written = rest_.substr(0, length);
         rest_.remove_prefix(std::min(length + 1, rest_.size()));

@@ -48,16 +48,22 @@ struct UrlencodedPair {
     std::string_view value;
 };
 
-/// Goes through the pairs of a text in their order; empty ones are skipped.
+/// Goes through the pairs of a text in their order; empty ones are skipped, and counted.
 class UrlencodedReader {
  public:
+    /// More pairs than any form has cost more time than a request may take from others.
+    static constexpr std::size_t pairs_max = 10'000;
+
     explicit UrlencodedReader(std::string_view text) : rest_(text) {}
 
-    /// False when there is no further pair.
+    /// False when there is no further pair, or there are too many.
     bool next(UrlencodedPair& pair);
+
+    bool too_many() const { return pairs_ > pairs_max; }
 
  private:
     std::string_view rest_;
+    std::size_t pairs_ = 0;
 };
 
 /// Whether `encoded` stands for `text`.

@@ -34,6 +34,9 @@ class BodyReader {
     /// What next() would give without waiting; nothing when it would wait.
     std::optional<Piece> try_next();
 
+    /// Changes the longest wait for a piece, for a reader that has a time for the whole.
+    void wait_at_most(milliseconds idle) { idle_ = idle; }
+
     bool finished() const { return finished_; }
 
     /// Fields after the last chunk; for pass-through only.

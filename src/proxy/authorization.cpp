@@ -1,6 +1,7 @@
 #include "proxy/authorization.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "core/forwarding.hpp"
 #include "core/known_fields.hpp"
@@ -27,28 +28,47 @@ bool is_of_the_proxy(std::string_view name) {
            id == core::FieldId::x_forwarded_host || id == core::FieldId::x_forwarded_proto;
 }
 
+/// Names under which some service looks for what was asked, or by whom. A client's own would be its word for the
+/// proxy's, also in the spelling that servers make one variable with.
+bool says_what_was_asked(std::string_view name) {
+    constexpr std::array<std::string_view, 14> taken{
+        "X-Original-URL",   "X-Original-URI",     "X-Original-Method", "X-Original-Host",   "X-Original-Proto",
+        "X-Rewrite-URL",    "X-Real-IP",          "X-Forwarded-Uri",   "X-Forwarded-Port",  "X-Forwarded-Server",
+        "X-Forwarded-Path", "X-Forwarded-Prefix", "X-Forwarded-Ssl",   "X-Forwarded-Method"};
+    return std::any_of(taken.begin(), taken.end(), [&](std::string_view one) { return core::spells(name, one); });
+}
+
 bool is_asked_with(const config::Authorize& rule, std::string_view name) {
     if (is_of_the_proxy(name)) return true;
     if (!rule.all_headers) {
         return std::any_of(rule.headers.begin(), rule.headers.end(),
                            [&](const std::string& listed) { return core::iequals(listed, name); });
     }
-    return !has_prefix(name, "Content-") && !has_prefix(name, "If-") && !core::iequals(name, "Range");
+    return !has_prefix(name, "Content-") && !has_prefix(name, "If-") && !core::iequals(name, "Range") &&
+           !says_what_was_asked(name);
 }
 
 /// The names under which nginx's, Traefik's, Caddy's and Envoy's services look for what was asked. A client's own are
 /// overwritten.
-void say_what_was_asked(const core::RequestHead& received, std::string_view target, core::Fields& fields) {
-    for (const auto* name : {"X-Forwarded-Method", "X-Original-Method"}) fields.set(name, received.method);
+void say_what_was_asked(const Request& request, std::string_view method, std::string_view target,
+                        core::Fields& fields) {
+    for (const auto* name : {"X-Forwarded-Method", "X-Original-Method"}) fields.set(name, method);
     for (const auto* name : {"X-Forwarded-Uri", "X-Original-URI"}) fields.set(name, target);
+    const auto scheme = fields.find("X-Forwarded-Proto").value_or("http");
+    const auto host = fields.find("X-Forwarded-Host").value_or("");
+    fields.set("X-Original-URL", std::string(scheme).append("://").append(host).append(target));
+    fields.set("X-Real-IP", request.client.address());
 }
 
-core::RequestHead question(const Request& request, const config::Authorize& rule) {
+/// About the request itself, or about a GET of `other` by the same caller.
+core::RequestHead question(const Request& request, const config::Authorize& rule,
+                           const std::optional<std::string>& other = std::nullopt) {
     core::ForwardingRule forwarding;
     forwarding.host = std::string_view();  // the service's own
     auto head = core::for_upstream(request.head(), request.client.peer(), request.worker.shared.pseudonym, forwarding);
     head.fields.remove_if([&](const core::FieldView& field) { return !is_asked_with(rule, field.name); });
-    say_what_was_asked(request.head(), head.target, head.fields);
+    const std::string target = other ? *other : head.target;
+    say_what_was_asked(request, other ? "GET" : request.head().method, target, head.fields);
     if (!is_traceparent(head.fields.find("traceparent").value_or(""))) {
         head.fields.set("traceparent", make_traceparent(request.report.trace_id));
     }
@@ -90,15 +110,30 @@ asio::awaitable<void> refuse(Request& request, std::size_t upstream, SideFault f
     co_await request.refuse(std::move(problem), outcome_of(trouble.kind));
 }
 
-}  // namespace
-
-asio::awaitable<bool> authorize(Request& request) {
-    if (!request.route.authorize) co_return true;
-    const auto& rule = *request.route.authorize;
+SideLimits limits_of(const config::Authorize& rule) {
     SideLimits limits;
     limits.write_idle = rule.timeout;
     limits.answer = rule.timeout;
     limits.body_bytes = body_bytes_max;
+    return limits;
+}
+
+}  // namespace
+
+asio::awaitable<bool> permits(const Request& request, const config::Route& route, std::string target) {
+    if (!route.authorize) co_return true;
+    const auto& rule = *route.authorize;
+    const SideLimits limits = limits_of(rule);
+    const std::optional<std::string> other(std::move(target));
+    auto asked = question(request, rule, other);
+    const auto answer = co_await side_request(request.generation.pool(rule.upstream), std::move(asked), limits);
+    co_return answer.has_value() && answer->head.status >= 200 && answer->head.status < 300;
+}
+
+asio::awaitable<bool> authorize(Request& request) {
+    if (!request.route.authorize) co_return true;
+    const auto& rule = *request.route.authorize;
+    const SideLimits limits = limits_of(rule);
     auto asked = question(request, rule);
     std::chrono::nanoseconds time{0};
     boost::system::result<SideAnswer, SideFault> answer = SideFault::unreachable;

@@ -12,4 +12,8 @@ namespace oncegate::proxy {
 /// False: the service's refusal, or that it could not be asked, has been passed on to the client.
 boost::asio::awaitable<bool> authorize(Request& request);
 
+/// Whether the caller of `request` may GET `target` as well, which goes by `route`: asked of that route's service, if
+/// it has one. Nothing is said to the client.
+boost::asio::awaitable<bool> permits(const Request& request, const config::Route& route, std::string target);
+
 }  // namespace oncegate::proxy

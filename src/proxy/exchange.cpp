@@ -2,6 +2,7 @@
 
 #include <boost/asio/steady_timer.hpp>
 
+#include "proxy/authorization.hpp"
 #include "proxy/replay.hpp"
 
 namespace oncegate::proxy {
@@ -40,12 +41,32 @@ std::optional<Outcome> would_be(const Action& action, const core::Policy& policy
 }  // namespace
 
 asio::awaitable<void> Exchange::run() {
+    bool unreadable = false;
+    try {
+        co_await look();
+    } catch (const UnreadableContent& fault) {
+        request_.worker.shared.log.limited("kept bodies", fault.what());
+        unreadable = true;
+    }
+    if (!unreadable) co_return;
+    // The content is looked into before anything is answered, and before anything is claimed.
+    Refusal refusal{core::problem_of(ProblemKind::overloaded, "There is no room to look into the request body."),
+                    Outcome::rejected};
+    refusal.problem.retry_after = std::chrono::seconds(1);
+    co_await request_.refuse(std::move(refusal.problem), refusal.outcome);
+}
+
+asio::awaitable<void> Exchange::look() {
     const bool named = co_await find_ticket();
     if (!named) co_return;
     wait_until_ = Clock::now() + policy_.in_flight.wait;
     auto progress = Progress::look_again;
     for (int looks = 0; progress == Progress::look_again; ++looks) {
         if (looks == looks_max) co_return co_await reject(ProblemKind::in_flight, nullptr);
+        if (std::exchange(waited_, false)) {  // access may have been withdrawn meanwhile
+            const bool allowed = co_await authorize(request_);
+            if (!allowed) co_return;
+        }
         auto entered =
             request_.worker.shared.in_flight.enter(ticket_->id, ticket_->fingerprint, request_.worker.executor);
         if (auto* permit = std::get_if<InFlight::Permit>(&entered)) {
@@ -104,7 +125,7 @@ asio::awaitable<Exchange::Progress> Exchange::act_on(InFlight::Permit permit,
     }
     if (std::holds_alternative<core::Replay>(action)) {
         permit.leave(standing);
-        co_await replay(request_, *standing);
+        co_await give(*standing);
         co_return Progress::answered;
     }
     co_return co_await take_over(std::move(permit), *standing, action);
@@ -140,6 +161,7 @@ asio::awaitable<Exchange::Progress> Exchange::with_watch(InFlight::Watch watch) 
             co_return Progress::answered;
         }
         news = co_await watch.news(patience_left());
+        waited_ = true;
     }
     if (!news || !news->over || !news->record) co_return Progress::look_again;
     co_await answer_from(*news->record);
@@ -150,7 +172,7 @@ asio::awaitable<void> Exchange::answer_from(const core::Record& record) {
     const Action action = core::decide(policy_, &record, facts_about(record.fingerprint));
     const auto instead = would_be(action, policy_);
     if (shadows() && instead) co_return co_await pass_over(*instead);
-    if (std::holds_alternative<core::Replay>(action)) co_return co_await replay(request_, record);
+    if (std::holds_alternative<core::Replay>(action)) co_return co_await give(record);
     const auto* refused = std::get_if<core::Reject>(&action);
     co_await reject(refused != nullptr ? refused->kind : ProblemKind::in_flight, &record.fingerprint);
 }
@@ -166,6 +188,7 @@ asio::awaitable<Exchange::Progress> Exchange::wait_elsewhere(InFlight::Permit pe
         pause.expires_at(std::max(looked + std::min(next, patience_left()), earliest));
         co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
         looked = Clock::now();
+        waited_ = true;
         auto seen = co_await request_.worker.store->lookup(lookup);
         if (seen.has_error()) {
             request_.worker.shared.log.limited("store", seen.error().detail);
@@ -179,6 +202,15 @@ asio::awaitable<Exchange::Progress> Exchange::wait_elsewhere(InFlight::Permit pe
         auto standing = std::make_shared<const core::Record>(std::move(**seen));
         co_return co_await act_on(std::move(permit), std::move(standing));
     }
+}
+
+/// Whoever waited is asked about once more: the contract has it authorised before every replay.
+asio::awaitable<void> Exchange::give(const core::Record& record) {
+    if (std::exchange(waited_, false)) {
+        const bool allowed = co_await authorize(request_);
+        if (!allowed) co_return;
+    }
+    co_await replay(request_, record);
 }
 
 /// A refusal, or in shadow mode what is noted in its place.
@@ -222,8 +254,11 @@ core::Problem Exchange::problem_of(ProblemKind kind, const core::Fingerprint* st
 /// By the rules of the record's day: a policy that has changed since must not make another request of this one (R51).
 core::Fingerprint Exchange::as_of(const core::Fingerprint& standing) const {
     if (standing.recipe == ticket_->fingerprint.recipe) return ticket_->fingerprint;
+    if (of_old_ && of_old_->recipe == standing.recipe) return *of_old_;
     const auto rule = core::rule_of(standing.recipe);
-    return rule ? content_.fingerprint(*rule) : ticket_->fingerprint;
+    if (!rule) return ticket_->fingerprint;
+    of_old_ = content_.fingerprint(*rule);
+    return *of_old_;
 }
 
 core::Facts Exchange::facts_about(const core::Fingerprint& standing) const {

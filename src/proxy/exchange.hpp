@@ -30,7 +30,9 @@ class Exchange {
     enum class Progress : std::uint8_t { answered, look_again };
 
     // What stands: exchange.cpp
+    boost::asio::awaitable<void> look();
     boost::asio::awaitable<bool> find_ticket();
+    boost::asio::awaitable<void> give(const core::Record& record);
     boost::asio::awaitable<Progress> with_permit(InFlight::Permit permit);
     boost::asio::awaitable<Progress> with_watch(InFlight::Watch watch);
     boost::asio::awaitable<Progress> act_on(InFlight::Permit permit, std::shared_ptr<const core::Record> standing);
@@ -63,6 +65,8 @@ class Exchange {
     KeptContent content_;
     std::optional<Ticket> ticket_;
     Clock::time_point wait_until_{};
+    mutable std::optional<core::Fingerprint> of_old_;  ///< by the rules of an earlier day, once that was made
+    bool waited_ = false;                              ///< since the request was authorised
 };
 
 }  // namespace oncegate::proxy

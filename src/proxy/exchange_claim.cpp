@@ -72,9 +72,10 @@ asio::awaitable<Exchange::Progress> Exchange::ask(Held held) {
     const auto& server = request_.server();
     const SideLimits limits{server.timeouts.write_idle, request_.upstream().timeouts.response,
                             static_cast<std::size_t>(server.limits.memory_body)};
-    auto question = question_of(request_, core::question_target(policy_.ask, ticket_->key));
+    auto target = core::question_target(policy_.ask, ticket_->key);
     boost::system::result<SideAnswer, SideFault> answer = SideFault::unreachable;
-    {
+    if (target) {
+        auto question = question_of(request_, std::move(*target));
         const Stopwatch watch(request_.report.upstream);
         answer = co_await side_request(request_.pool(), std::move(question), limits);
     }

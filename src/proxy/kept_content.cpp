@@ -1,7 +1,5 @@
 #include "proxy/kept_content.hpp"
 
-#include <system_error>
-
 namespace oncegate::proxy {
 
 namespace asio = boost::asio;
@@ -60,14 +58,15 @@ asio::awaitable<bool> KeptContent::keep(std::string_view piece) {
     if (!body_.append(piece)) co_return true;
     request_.worker.shared.log.error("a request body could not be written to a temporary file");
     request_.client.close_after();
-    co_await request_.refuse(problem_of(ProblemKind::overloaded, "There is no room to keep the request body."),
-                             Outcome::rejected);
+    auto problem = problem_of(ProblemKind::overloaded, "There is no room to keep the request body.");
+    problem.retry_after = std::chrono::seconds(1);
+    co_await request_.refuse(std::move(problem), Outcome::rejected);
     co_return false;
 }
 
 std::string_view KeptContent::bytes(net::MappedBytes& pages) const {
     const auto whole = body_.whole(pages);
-    if (whole.has_error()) throw std::system_error(whole.error(), "a kept request body cannot be read");
+    if (whole.has_error()) throw UnreadableContent("a kept request body cannot be mapped: " + whole.error().message());
     return *whole;
 }
 

@@ -3,12 +3,18 @@
 // sending, and looked into where a rule of the policy asks for it.
 
 #include <boost/asio/awaitable.hpp>
+#include <stdexcept>
 
 #include "core/fingerprint.hpp"
 #include "net/body_spill.hpp"
 #include "proxy/request.hpp"
 
 namespace oncegate::proxy {
+
+/// A kept body cannot be looked into: its file cannot be mapped.
+struct UnreadableContent : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
 
 /// Lives in its exchange's frame.
 class KeptContent {
@@ -22,8 +28,7 @@ class KeptContent {
     const net::BodySpill& body() const { return body_; }
     const core::Digest& digest() const { return digest_; }
 
-    /// All bytes in one piece; `pages` holds on to them. Throws std::system_error when the file cannot be mapped: the
-    /// connection then ends, and nothing was done.
+    /// All bytes in one piece; `pages` holds on to them. Throws UnreadableContent.
     std::string_view bytes(net::MappedBytes& pages) const;
 
     /// The request's fingerprint by `rule`. Throws as bytes() does.

@@ -56,6 +56,8 @@ boost::system::result<std::vector<core::ScopeValue>, std::string> scope_of(const
 
 asio::awaitable<KeyReading> find_key(Request& request, KeptContent& content) {
     const core::Policy& policy = *request.route.policy;
+    auto token = read_token(request);
+    if (token.refusal) co_return std::move(*token.refusal);  // before the body costs anything
     net::MappedBytes pages;
     std::string_view bytes;
     if (core::reads_content(policy.key)) {
@@ -69,8 +71,6 @@ asio::awaitable<KeyReading> find_key(Request& request, KeptContent& content) {
         if (fault.kind == core::KeyFault::Kind::missing) co_return without_key(request, std::move(fault.detail));
         co_return refusal_of(ProblemKind::key_invalid, std::move(fault.detail));
     }
-    auto token = read_token(request);
-    if (token.refusal) co_return std::move(*token.refusal);
     auto scope = scope_of(request, token);
     if (scope.has_error()) {
         if (scope.error().starts_with("auth:")) {

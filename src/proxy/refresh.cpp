@@ -3,6 +3,7 @@
 #include "core/forwarding.hpp"
 #include "core/head_rules.hpp"
 #include "core/local_reference.hpp"
+#include "proxy/authorization.hpp"
 #include "proxy/date.hpp"
 #include "proxy/side_request.hpp"
 
@@ -25,11 +26,26 @@ std::optional<std::string> place_of(const Request& request, const core::StoredRe
     return core::local_target(*location, core::split_target(request.head().target).path, authorities);
 }
 
+/// The route that the caller's own GET of `target` would take; null when that is none, or leads to another upstream.
+const config::Route* route_to(const Request& request, const std::string& target) {
+    core::RequestHead get = request.head();
+    get.method = "GET";
+    get.target = target;
+    const auto found = request.generation.shared().routes().find(get);
+    if (found.has_error()) return nullptr;
+    const auto& route = request.generation.config().routes[*found];
+    return route.upstream == request.route.upstream ? &route : nullptr;
+}
+
 }  // namespace
 
 asio::awaitable<std::optional<CurrentState>> current_state(const Request& request, const core::StoredResponse& stored) {
     auto target = place_of(request, stored);
     if (!target) co_return std::nullopt;
+    const auto* route = route_to(request, *target);
+    if (route == nullptr) co_return std::nullopt;
+    const bool allowed = co_await permits(request, *route, *target);
+    if (!allowed) co_return std::nullopt;
     const auto& server = request.server();
     const SideLimits limits{server.timeouts.write_idle, request.upstream().timeouts.response,
                             static_cast<std::size_t>(server.limits.memory_body)};

@@ -23,9 +23,8 @@ void keep_key_fields(core::Fields& out, const core::Fields& received, const core
 /// Fields of the authorisation service's answer take the place of the client's, which are not believed under such a
 /// name: not even where the service says nothing.
 void take_over(const std::vector<std::string>& names, const std::optional<core::Fields>& answer, core::Fields& out) {
+    if (!answer) return;
     for (const auto& name : names) {
-        out.remove(name);
-        if (!answer) continue;
         for (const auto field : *answer) {
             if (core::iequals(field.name, name)) out.add(field.name, field.value);
         }
@@ -85,9 +84,21 @@ core::RequestHead Request::upstream_head(core::Upgrade upgrade) const {
     if (!is_traceparent(out.fields.find("traceparent").value_or(""))) {
         out.fields.set("traceparent", make_traceparent(report.trace_id));
     }
+    drop_overruled(out.fields);
     if (route.authorize) take_over(route.authorize->forward, authorization, out.fields);
     core::apply(route.request_headers, out.fields);
     return out;
+}
+
+void Request::drop_overruled(core::Fields& fields) const {
+    const auto drop = [&](const std::string& name) {
+        fields.remove_if([&](const core::FieldView& field) { return core::spells(field.name, name); });
+    };
+    if (route.authorize) {
+        for (const auto& name : route.authorize->forward) drop(name);
+    }
+    for (const auto& name : route.request_headers.remove) drop(name);
+    for (const auto& [name, value] : route.request_headers.set) drop(name);
 }
 
 core::RequestHead addressed_to(core::RequestHead head, const net::UpstreamServer& server) {

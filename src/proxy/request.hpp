@@ -52,6 +52,10 @@ struct Request {
     /// (addressed_to()).
     core::RequestHead upstream_head(core::Upgrade upgrade = core::Upgrade::drop) const;
 
+    /// Takes the client's fields away under the names that the route's edits or the authorisation service speak for, in
+    /// every spelling: of a head before those are put there, and of trailers.
+    void drop_overruled(core::Fields& fields) const;
+
     /// The route's edits of what the upstream answered, and the proxy's own fields. Never on what is stored, which is
     /// replayed under the edits of its day; nor on the proxy's own problems.
     void edit(core::ResponseHead& head) const {

@@ -19,6 +19,13 @@ constexpr std::size_t head_bytes_max = 64U << 10;
 
 using Side = boost::system::result<SideAnswer, SideFault>;
 
+using Clock = std::chrono::steady_clock;
+
+std::chrono::milliseconds left_until(Clock::time_point end) {
+    return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()),
+                    std::chrono::milliseconds(0));
+}
+
 SideFault fault_of(const net::NoHead& why) {
     return why.kind == net::NoHead::Kind::timed_out ? SideFault::timed_out : SideFault::broken;
 }
@@ -42,16 +49,18 @@ asio::awaitable<net::HeadOr<core::ResponseHead>> final_head(net::Connection& con
     }
 }
 
-asio::awaitable<Side> read_answer(net::PooledConnection upstream, core::ResponseHead head, const SideLimits& limits) {
+asio::awaitable<Side> read_answer(net::PooledConnection upstream, core::ResponseHead head, std::size_t body_bytes,
+                                  Clock::time_point end) {
     const auto framing = core::response_framing("GET", head);
     if (framing.has_error()) co_return SideFault::broken;
     SideAnswer answer{std::move(head), {}};
-    net::BodyReader body(upstream.connection(), *framing, limits.answer);
+    net::BodyReader body(upstream.connection(), *framing, std::chrono::milliseconds(0));
     for (;;) {
+        body.wait_at_most(left_until(end));
         const auto piece = co_await body.next();
         if (piece.has_error()) co_return fault_of(piece.error());
         if (piece->empty()) break;
-        if (answer.body.size() + piece->size() > limits.body_bytes) co_return SideFault::too_large;
+        if (answer.body.size() + piece->size() > body_bytes) co_return SideFault::too_large;
         answer.body.append(*piece);
     }
     if (connection_stays(answer.head, *framing)) std::move(upstream).give_back(kept_for(answer.head.fields));
@@ -97,11 +106,12 @@ asio::awaitable<Side> side_request(net::UpstreamPool& pool, core::RequestHead he
         stream.deadline(limits.write_idle);
         const std::string_view nothing;
         const auto written = co_await writer.write(nothing);
+        const auto end = Clock::now() + limits.answer;
         stream.deadline(limits.answer);
         auto received = co_await final_head(taken->connection());
         if (received.has_value()) {
             taken->answered();
-            co_return co_await read_answer(std::move(*taken), std::move(*received), limits);
+            co_return co_await read_answer(std::move(*taken), std::move(*received), limits.body_bytes, end);
         }
         // A kept connection may just have reached the end of its idle time at the server. What is asked here changes
         // nothing, so it may be asked again (RFC 9112 §9.3.1); the next connection is another one.

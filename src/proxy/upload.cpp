@@ -42,7 +42,8 @@ asio::awaitable<void> Upload::run(std::string head, core::Framing framing, std::
 
 /// The last piece, the end of the body and trailers; in one write where there are none.
 asio::awaitable<net::IoResult> Upload::finish(net::BodyWriter& writer, std::string_view piece) {
-    const auto trailers = core::forwarded_trailers(request_.client.body().trailers(), request_.head().fields);
+    auto trailers = core::forwarded_trailers(request_.client.body().trailers(), request_.head().fields);
+    request_.drop_overruled(trailers);
     if (trailers.empty()) co_return co_await writer.write_last(piece);
     if (!piece.empty()) {
         const auto written = co_await writer.write(piece);
