@@ -1,6 +1,7 @@
 """Whose key it is, and who may use it: verified tokens, and a service that is asked about every request."""
 
 import os
+import select
 import time
 import unittest
 
@@ -202,6 +203,94 @@ class Authorisation(AccessCase):
             self.assertEqual(question.all(name), [value], name)
         for name in ("Content-Length", "Content-Type", "If-Match", "Range", "Transfer-Encoding", "Connection"):
             self.assertEqual(question.all(name), [], name)
+
+    def test_the_client_cannot_speak_for_the_proxy(self):
+        """Names that some service decides by, in the spellings that servers make one variable with."""
+        proxy = self.asked(forward=["X-Tenant"])
+        proxy.post('"k"', BODY, target="/pay/7", fields=[
+            ("X-Original-URL", "https://free.example/public"), ("X_Original_URL", "https://free.example/public"),
+            ("X-Rewrite-URL", "/public"), ("X-Real-IP", "10.0.0.1"), ("X_Forwarded_For", "10.0.0.1"), ("X_Tenant", "zebra"),
+            ("Idempotency_Token", "mine"), ("X_Other", "stays")])
+        question, sent = self.service.wait_for(1), self.app.wait_for(1)
+        self.assertEqual(question.all("X-Original-URL"), ["http://api.example.com/pay/7"])
+        self.assertEqual(question.all("X-Real-IP"), ["127.0.0.1"])
+        for name in ("X_Original_URL", "X-Rewrite-URL", "X_Forwarded_For", "Idempotency_Token"):
+            self.assertEqual(question.all(name), [], name)
+        for name in ("X_Forwarded_For", "X_Tenant", "Idempotency_Token"):
+            self.assertEqual(sent.all(name), [], name)
+        self.assertEqual((sent.all("X-Tenant"), sent.all("X_Other")), (["acme"], ["stays"]))
+
+    def test_trailers_do_not_bring_what_the_head_must_not(self):
+        config = self.config(self.app)
+        config["routes"][1].update({"authorize": {"url": f"http://127.0.0.1:{self.service.port}", "forward": ["X-Tenant"]},
+                                    "headers": {"request": {"remove": ["X-Client-DN"], "set": {"X-In": "1"}}}})
+        proxy = self.proxy(config)
+        with proxy.connect() as connection:
+            connection.send(b"PUT /reports HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"
+                            b"X-Tenant: zebra\r\nx_client_dn: CN=root\r\nX-In: 2\r\nX-Checksum: 7\r\n\r\n")
+            self.assertEqual(connection.receive().status, 201)
+        sent = self.app.wait_for(1)
+        self.assertEqual(sent.body, b"ok")
+        trailers = repr(sent.trailers).lower()
+        self.assertIn("x-checksum", trailers)
+        for name in ("x-tenant", "x_client_dn", "x-in"):
+            self.assertNotIn(name, trailers)
+        self.assertEqual((sent.all("X-Tenant"), sent.all("X-In")), (["acme"], ["1"]))
+
+    def test_an_answer_in_drips_is_late_all_the_same(self):
+        """`timeout` is for the whole answer."""
+        proxy = self.asked(timeout="400ms")
+        gates = [Gate() for _ in range(40)]
+        drips = [step for gate in gates for step in (gate, b"x")]
+        self.service.answer_next(b"HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n", *drips)
+        with proxy.connect() as connection:
+            connection.send(request_bytes("POST", "/pay", keyed('"k"'), BODY))
+            for gate in gates:  # each well within the timeout, all of them far beyond it
+                gate.set()
+                if select.select([connection.sock], [], [], 0.1)[0]:
+                    break
+            self.assert_problem(connection.receive(), "upstream-timeout")
+        self.assertEqual(self.app.hits(), 0)
+
+    def test_whoever_waited_is_asked_about_once_more(self):
+        """Access that is withdrawn while a request waits for another's answer is withdrawn."""
+        gate = Gate()
+        self.app.answer_next(gate, response_bytes(201, b"secret"))
+        config = self.route_config(self.app, {"authorize": {"url": f"http://127.0.0.1:{self.service.port}"}},
+                                   {"in_flight": {"action": "wait", "wait": "30s"}})
+        config["server"]["threads"] = 1
+        proxy = self.proxy(config)
+        with proxy.connect() as first, proxy.connect() as second:
+            first.send(request_bytes("POST", "/pay", keyed('"k"'), BODY))
+            self.app.wait_for(1)
+            second.send(request_bytes("POST", "/pay", keyed('"k"'), BODY))
+            wait_until(lambda: self.service.delivered(2), "both have passed")
+            self.app.answer(response_bytes(204))
+            for _ in range(3):  # on the proxy's one thread: the second has come to its wait by then
+                self.assertEqual(proxy.ask("GET", "/other").status, 204)
+            self.service.answer(response_bytes(403, b"gone"))
+            gate.set()
+            self.assertEqual(first.receive().body, b"secret")
+            refused = second.receive()
+        self.assertEqual((refused.status, refused.body, self.service.hits()), (403, b"gone", 3))
+
+    def test_a_refreshed_replay_shows_nothing_that_a_get_would_not(self):
+        """The service is asked about the GET; where it refuses, the answer is the recorded one."""
+        self.app.answer_next(response_bytes(201, b"created", [("Location", "/orders/7")]))
+        url = f"http://127.0.0.1:{self.service.port}"
+        config = self.route_config(self.app, {"authorize": {"url": url}}, {"replay": {"mode": "refresh"}})
+        config["routes"][1]["authorize"] = {"url": url}
+        proxy = self.proxy(config)
+        self.assertEqual(proxy.post('"k"', BODY).body, b"created")
+        self.app.answer(response_bytes(200, b"state of now"))
+        shown = proxy.post('"k"', BODY)
+        self.assertEqual((shown.body, shown.get("Idempotency-Refreshed")), (b"state of now", "true"))
+        asked = self.service.requests[-1]
+        self.assertEqual((asked.get("X-Forwarded-Method"), asked.get("X-Forwarded-Uri")), ("GET", "/orders/7"))
+        self.service.answer_next(response_bytes(200))
+        self.service.answer_next(response_bytes(403))
+        stored = proxy.post('"k"', BODY)
+        self.assertEqual((stored.body, stored.get("Idempotency-Refreshed")), (b"created", "false"))
 
     def test_only_listed_fields_are_sent_when_there_is_a_list(self):
         proxy = self.asked(headers=["authorization"])

@@ -82,6 +82,19 @@ TEST_CASE("what cannot be kept completes without a response", "[R86][R83]") {
     CHECK(first(Policy(), answer) == Verdict::release);
 }
 
+TEST_CASE("a key is percent-encoded in the question about it", "[R62]") {
+    AskRule rule;
+    rule.get = "/payments/by-key/{key}/status?full=1";
+    CHECK(question_target(rule, "a b/c?\xC3\xA9") == "/payments/by-key/a%20b%2Fc%3F%C3%A9/status?full=1");
+    CHECK(question_target(rule, "...") == "/payments/by-key/.../status?full=1");
+    CHECK(question_target(rule, "..") == std::nullopt);
+    CHECK(question_target(rule, ".") == std::nullopt);
+    rule.get = "/by/.{key}";
+    CHECK(question_target(rule, ".") == std::nullopt);
+    rule.get = "/by?key={key}";
+    CHECK(question_target(rule, "..") == "/by?key=..");
+}
+
 TEST_CASE("the upstream overrules the table only where the policy lets it", "[R91]") {
     Policy policy;
     CHECK(first(policy, answered(200, "free")) == Verdict::complete);

@@ -251,10 +251,27 @@ TEST_CASE("forms that are meant to be slow are read in one pass", "[R46]") {
     const auto start = std::chrono::steady_clock::now();
     CHECK(form_digest(multipart("b"), near_delimiters + "\r\n--b--"));
     CHECK_FALSE(form_digest(multipart("b"), near_delimiters));
-    std::string tiny_pairs;
-    while (tiny_pairs.size() < bytes) tiny_pairs += "a=&%=&";
-    CHECK(pairs(tiny_pairs));
+    CHECK(form_digest(multipart("b"), crlf("--b\nContent-Disposition: form-data; name=\"f\"\n\n") +
+                                          std::string(bytes, '\r') + "\r\n--b--"));
     CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+}
+
+TEST_CASE("more pairs or parts than any form has make none", "[R46]") {
+    const auto repeated = [](std::string_view text, std::size_t times) {
+        std::string all;
+        for (; times > 0; --times) all += text;
+        return all;
+    };
+    CHECK(pairs(repeated("a&", 9'999)));
+    CHECK_FALSE(pairs(repeated("a&", 10'001)));
+    CHECK_FALSE(pairs(repeated("&", 10'001)));
+    CHECK(pairs("a=" + std::string((1U << 20) - 2, 'x')));
+    CHECK_FALSE(pairs("a=" + std::string(1U << 20, 'x')));
+    CHECK(form_values("application/x-www-form-urlencoded", "k=1&" + repeated("&", 10'001), "k").empty());
+
+    const auto part = crlf("--b\nContent-Disposition: form-data; name=\"f\"\n\nx\n");
+    CHECK(form_digest(multipart("b"), repeated(part, 1'000) + "--b--"));
+    CHECK_FALSE(form_digest(multipart("b"), repeated(part, 1'001) + "--b--"));
 }
 
 namespace {

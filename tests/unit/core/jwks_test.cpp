@@ -79,3 +79,22 @@ TEST_CASE("a point that is not on its curve is no key", "[R36]") {
     CHECK(fault(R"({"keys":[{"kty":"EC","crv":"P-256","x":")" + x + R"(","y":")" + x + R"("}]})") ==
           "a key in it cannot be read");
 }
+
+TEST_CASE("a key that cannot be used is no fault of the others", "[R36]") {
+    const std::string weak = R"({"kty":"RSA","n":"u7s","e":"AQAB"})";
+    const std::string short_secret = R"({"kty":"oct","k":"c2hvcnQ"})";
+    CHECK(types(jwks({weak, Signer("ES256").jwk(), short_secret})) == std::vector{Type::p256});
+    CHECK(fault(jwks({weak, short_secret})) == "an RSA key in it has fewer than 2048 bits");
+}
+
+TEST_CASE("an RSA exponent with which everybody signs is refused", "[R36]") {
+    auto text = Signer("RS256").jwk();
+    const auto at = text.find("\"e\":\"AQAB\"");
+    REQUIRE(at != std::string::npos);
+    for (const std::string exponent : {"AQ", "AA", "Ag"}) {  // 1, 0 and 2
+        auto forged = text;
+        forged.replace(at, 10, "\"e\":\"" + exponent + "\"");
+        CHECK(fault(jwks({forged})) != "taken");
+    }
+    CHECK(fault(jwks({text})) == "taken");
+}
