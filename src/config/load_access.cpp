@@ -201,7 +201,8 @@ void check_overruled_fields(const ResolvedPolicy& resolved, const Route& route, 
                          .append(part.name));
     }
     for (const auto& part : resolved.policy.fingerprint.include) {
-        if (part.kind != core::FingerprintPart::Kind::header || !overruled(part.name)) continue;
+        const bool written = resolved.is_written("fingerprint.include");
+        if (part.kind != core::FingerprintPart::Kind::header || !written || !overruled(part.name)) continue;
         problems.add(resolved.place_of("fingerprint.include"),
                      std::string("header:").append(part.name).append(
                          " is what the client sends, and authorize.forward replaces it on the way"));

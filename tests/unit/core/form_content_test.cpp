@@ -229,7 +229,7 @@ TEST_CASE("a repeated field is told as such without gathering all of it", "[R13]
     CHECK(
         form_values(multipart("b"), crlf(field("k", "1") + field("k", "1") + field("k", "2") + "--b--"), "k").size() ==
         form_values_max);
-    CHECK(form_values(urlencoded, "k=" + std::string(1 << 20, 'v'), "k").front().size() == form_value_bytes_max);
+    CHECK(form_values(urlencoded, "k=" + std::string((1 << 20) - 2, 'v'), "k").front().size() == form_value_bytes_max);
 }
 
 TEST_CASE("only the boundary is taken out of a content type", "[R46]") {
