@@ -51,7 +51,6 @@ asio::awaitable<net::error_code> Attempt::send(const core::RequestHead& head, co
 
 asio::awaitable<Reached<core::ResponseHead>> Attempt::forward(core::RequestHead head, core::Framing framing,
                                                               const net::BodySpill& body) {
-    if (!co_await connect()) co_return Failure{Failure::Cause::unreachable, 0};
     head = addressed_to(std::move(head), connection_->server());
 
     const auto broken = co_await send(head, framing, body);

@@ -24,9 +24,12 @@ class Attempt {
  public:
     explicit Attempt(Request& request) : request_(request) {}
 
-    /// Sends head and body and reads the final response head. Interim responses go to the client on the way (R77). An
-    /// upstream that answers before it has read the whole body is heard; the rest is sent while its response is read.
-    /// `body` must outlive the attempt.
+    /// Takes a connection; nothing is sent. False when there is none, which the operator has been told.
+    boost::asio::awaitable<bool> connect();
+
+    /// Once connected: sends head and body and reads the final response head. Interim responses go to the client on the
+    /// way (R77). An upstream that answers before it has read the whole body is heard; the rest is sent while its
+    /// response is read. `body` must outlive the attempt.
     boost::asio::awaitable<Reached<core::ResponseHead>> forward(core::RequestHead head, core::Framing framing,
                                                                 const net::BodySpill& body);
 
@@ -48,7 +51,6 @@ class Attempt {
     std::uint64_t bytes_sent() const { return connection_ ? connection_->bytes_sent() : 0; }
 
  private:
-    boost::asio::awaitable<bool> connect();
     boost::asio::awaitable<net::error_code> send(const core::RequestHead& head, const core::Framing& framing,
                                                  const net::BodySpill& body);
     boost::asio::awaitable<net::HeadOr<core::ResponseHead>> read_head(std::string_view method);

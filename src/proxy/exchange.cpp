@@ -95,9 +95,10 @@ asio::awaitable<Exchange::Progress> Exchange::with_permit(InFlight::Permit permi
     store::Outcome<store::ClaimOutcome> seen = store::StoreFault{};
     {
         const Stopwatch watch(request_.report.store);
+        claim_sent_ = Clock::now();
         seen = co_await request_.worker.store->claim(std::move(claim));
     }
-    if (seen.has_error()) co_return co_await store_is_down(seen.error(), owner);
+    if (seen.has_error()) co_return co_await store_is_down(std::move(permit), seen.error(), owner);
     if (const auto* claimed = std::get_if<store::Claimed>(&*seen)) {
         const auto ours = *claimed;
         co_await forward(std::move(permit), ours, owner);
@@ -131,17 +132,19 @@ asio::awaitable<Exchange::Progress> Exchange::act_on(InFlight::Permit permit,
     co_return co_await take_over(std::move(permit), *standing, action);
 }
 
-asio::awaitable<Exchange::Progress> Exchange::store_is_down(store::StoreFault fault, core::OwnerToken owner) {
+asio::awaitable<Exchange::Progress> Exchange::store_is_down(InFlight::Permit permit, store::StoreFault fault,
+                                                            core::OwnerToken owner) {
     request_.worker.shared.log.limited("store", fault.detail);
+    // The claim may stand although nothing is recorded for it: it is let go as soon as that can be said.
+    if (fault.certainty == store::StoreFault::Certainty::uncertain) {
+        request_.worker.settler.let_go(ticket_->id, owner);
+    }
+    permit.leave(nullptr);  // duplicates have the store's word on their own, however long this request runs
     if (policy_.store_down == core::StoreDown::pass && !shadows()) {
         Metrics::unrecorded(request_.counts());
         co_await pass_on(Mark::unrecorded);
     } else {
         co_await reject(ProblemKind::store_unavailable, nullptr);
-    }
-    // The claim may stand although nothing is recorded for it: it is let go as soon as that can be said.
-    if (fault.certainty == store::StoreFault::Certainty::uncertain) {
-        request_.worker.settler.let_go(ticket_->id, owner);
     }
     co_return Progress::answered;
 }

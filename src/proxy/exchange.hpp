@@ -37,7 +37,8 @@ class Exchange {
     boost::asio::awaitable<Progress> with_watch(InFlight::Watch watch);
     boost::asio::awaitable<Progress> act_on(InFlight::Permit permit, std::shared_ptr<const core::Record> standing);
     boost::asio::awaitable<Progress> wait_elsewhere(InFlight::Permit permit);
-    boost::asio::awaitable<Progress> store_is_down(store::StoreFault fault, core::OwnerToken owner);
+    boost::asio::awaitable<Progress> store_is_down(InFlight::Permit permit, store::StoreFault fault,
+                                                   core::OwnerToken owner);
     boost::asio::awaitable<void> answer_from(const core::Record& record);
     boost::asio::awaitable<void> reject(core::ProblemKind kind, const core::Fingerprint* standing);
     boost::asio::awaitable<void> turn_away(Refusal refusal);
@@ -66,6 +67,7 @@ class Exchange {
     std::optional<Ticket> ticket_;
     Clock::time_point wait_until_{};
     mutable std::optional<core::Fingerprint> of_old_;  ///< by the rules of an earlier day, once that was made
+    Clock::time_point claim_sent_{};                   ///< when the last claim was handed to the store
     bool waited_ = false;                              ///< since the request was authorised
 };
 

@@ -38,7 +38,8 @@ store::Claim Exchange::claim_of(const core::Fingerprint& fingerprint) const {
 
 Held Exchange::held_of(InFlight::Permit permit, const store::Claimed& claimed, const core::OwnerToken& owner) {
     const store::Hold hold{ticket_->id, owner, claimed.attempt};
-    return Held{hold, claimed.created_ms, std::move(permit), request_.worker.leases.keep(hold, policy_.lease)};
+    return Held{hold, claimed.created_ms, std::move(permit),
+                request_.worker.leases.keep(hold, policy_.lease, claim_sent_)};
 }
 
 asio::awaitable<Exchange::Progress> Exchange::take_over(InFlight::Permit permit, const core::Record& standing,
@@ -48,8 +49,9 @@ asio::awaitable<Exchange::Progress> Exchange::take_over(InFlight::Permit permit,
     auto claim = claim_of(standing.fingerprint);
     claim.take_over_unknown = true;
     const auto owner = claim.owner;
+    claim_sent_ = Clock::now();
     auto seen = co_await request_.worker.store->claim(std::move(claim));
-    if (seen.has_error()) co_return co_await store_is_down(seen.error(), owner);
+    if (seen.has_error()) co_return co_await store_is_down(std::move(permit), seen.error(), owner);
     const auto* claimed = std::get_if<store::Claimed>(&*seen);
     if (claimed == nullptr) co_return Progress::look_again;  // someone was quicker
     const auto ours = *claimed;
@@ -116,14 +118,21 @@ asio::awaitable<void> Exchange::forward(InFlight::Permit permit, store::Claimed 
 
 asio::awaitable<void> Exchange::forward_by(Attempt& attempt, Held held) {
     auto head = upstream_head(held.hold);
-    Reached<core::ResponseHead> answer = core::Failure{};
+    Reached<core::ResponseHead> answer = core::Failure{core::Failure::Cause::unreachable, 0};
+    bool lost = false;
     {
         const Stopwatch watch(request_.report.upstream);
-        answer = co_await attempt.forward(std::move(head), content_.framing(), content_.body());
+        const bool connected = co_await attempt.connect();
+        // A connection can be long in coming, and this process can have been stopped or cut off from the store
+        // meanwhile: the key may be in other hands.
+        lost = connected && !held.lease.stands();
+        if (connected && !lost) {
+            answer = co_await attempt.forward(std::move(head), content_.framing(), content_.body());
+        }
     }
-    request_.note_upstream_answer();
-
     Recording recording(request_, *ticket_, std::move(held));
+    if (lost) co_return co_await recording.settle_as_unsent();
+    request_.note_upstream_answer();
     if (answer.has_error()) co_return co_await recording.broken_off(answer.error());
     co_await recording.deliver(attempt, std::move(*answer));
 }

@@ -24,11 +24,13 @@ void LeaseKeeper::Guard::drop() {
     if (auto* keeper = std::exchange(keeper_, nullptr)) keeper->forget(number_);
 }
 
-LeaseKeeper::Guard LeaseKeeper::keep(const store::Hold& hold, std::chrono::milliseconds lease) {
+LeaseKeeper::Guard LeaseKeeper::keep(const store::Hold& hold, std::chrono::milliseconds lease,
+                                     Clock::time_point claimed) {
     const auto number = ++last_number_;
     Kept kept;
     kept.hold = hold;
     kept.lease = lease;
+    kept.since = claimed;
     kept_.emplace(number, kept);
     schedule(number, Clock::now() + lease / 3);
     return Guard(this, number);
@@ -39,6 +41,14 @@ void LeaseKeeper::forget(std::uint64_t number) {
     if (at == kept_.end()) return;
     if (at->second.waiting) by_due_.erase(at->second.due);
     kept_.erase(at);
+}
+
+/// With a tenth of the lease to spare, for the way to the upstream's socket.
+bool LeaseKeeper::stands(std::uint64_t number) const {
+    const auto at = kept_.find(number);
+    if (at == kept_.end()) return false;
+    const auto& kept = at->second;
+    return Clock::now() < kept.since + kept.lease - kept.lease / 10;
 }
 
 void LeaseKeeper::schedule(std::uint64_t number, Clock::time_point due) {
@@ -63,12 +73,15 @@ asio::awaitable<void> LeaseKeeper::renew_one(std::uint64_t number) {
     const auto before = kept_.find(number);
     if (before == kept_.end()) co_return;
     const store::Renew renewal{before->second.hold, before->second.lease};
+    const auto asked = Clock::now();
     const auto renewed = co_await store_.renew(renewal);
 
-    if (!kept_.contains(number)) co_return;  // the attempt ended meanwhile
+    const auto kept = kept_.find(number);
+    if (kept == kept_.end()) co_return;  // the attempt ended meanwhile
     if (renewed.has_error()) {
         schedule(number, Clock::now() + retry_after(renewal.lease));
     } else if (*renewed == store::Change::applied) {
+        kept->second.since = asked;
         schedule(number, Clock::now() + renewal.lease / 3);
     } else {
         forget(number);  // taken over or settled: there is nothing left to keep

@@ -38,6 +38,11 @@ class LeaseKeeper {
         /// Stops renewing.
         void drop();
 
+        /// Whether the lease certainly still stands, judged by this host's own clock from before the claim, or the last
+        /// renewal that came through, was handed to the store. An attempt asks before its first byte: a process that
+        /// was stopped, or cut off from the store, may find its key in other hands.
+        bool stands() const { return keeper_ != nullptr && keeper_->stands(number_); }
+
      private:
         friend class LeaseKeeper;
         Guard(LeaseKeeper* keeper, std::uint64_t number) : keeper_(keeper), number_(number) {}
@@ -45,8 +50,10 @@ class LeaseKeeper {
         std::uint64_t number_ = 0;
     };
 
-    /// From now on `hold` is renewed; it was claimed just now.
-    Guard keep(const store::Hold& hold, std::chrono::milliseconds lease);
+    using Clock = std::chrono::steady_clock;
+
+    /// From now on `hold` is renewed. `claimed`: when its claim was handed to the store.
+    Guard keep(const store::Hold& hold, std::chrono::milliseconds lease, Clock::time_point claimed);
 
     /// The renewing loop; ends by cancellation.
     boost::asio::awaitable<void> run();
@@ -54,10 +61,10 @@ class LeaseKeeper {
     std::size_t size() const { return kept_.size(); }
 
  private:
-    using Clock = std::chrono::steady_clock;
     struct Kept {
         store::Hold hold;
         std::chrono::milliseconds lease;
+        Clock::time_point since;  ///< of the claim or of the last renewal that came through
         std::multimap<Clock::time_point, std::uint64_t>::iterator due{};  ///< while `waiting`
         bool waiting = false;
     };
@@ -66,6 +73,7 @@ class LeaseKeeper {
     void start_due();
     boost::asio::awaitable<void> renew_one(std::uint64_t number);
     void forget(std::uint64_t number);
+    bool stands(std::uint64_t number) const;
 
     store::Store& store_;
     async::TaskSet& tasks_;

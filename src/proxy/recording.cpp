@@ -189,6 +189,19 @@ asio::awaitable<void> Recording::broken_off(Failure failure) {
     co_await request_.refuse(std::move(problem), outcome_of(kind));
 }
 
+asio::awaitable<void> Recording::settle_as_unsent() {
+    const core::UpstreamOutcome outcome = Failure{Failure::Cause::unreachable, 0};
+    const auto verdict = core::classify(policy_, outcome, held_.hold.attempt);
+    request_.worker.shared.log.limited(std::string("route ").append(request_.route.name),
+                                       "a lease passed before its request could be sent; nothing was sent");
+    co_await settle_record(verdict, outcome, nullptr);
+    auto problem = core::problem_of(
+        ProblemKind::overloaded,
+        "The request waited too long before it could be sent. It was not sent: retry with the same key.");
+    problem.retry_after = std::chrono::seconds(1);
+    co_await request_.refuse(std::move(problem), Outcome::rejected);
+}
+
 asio::awaitable<void> Recording::settle_as_failed() {
     request_.report.outcome = Outcome::bad_gateway;
     const auto recorded = co_await record_failure(ProblemKind::upstream_failed);

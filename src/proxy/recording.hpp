@@ -37,6 +37,9 @@ class Recording {
     /// The attempt ended without an answer: settles the record and says so to the client.
     boost::asio::awaitable<void> broken_off(core::Failure failure);
 
+    /// The lease passed before a byte was sent: gives up what is left of the claim and says so to the client.
+    boost::asio::awaitable<void> settle_as_unsent();
+
     /// Records the proxy's own 502 as the result of an attempt that nobody will hear of again (`unknown_outcome:
     /// fail`).
     boost::asio::awaitable<void> settle_as_failed();

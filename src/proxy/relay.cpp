@@ -77,10 +77,11 @@ asio::awaitable<void> relay(Request& request) {
 namespace {
 
 asio::awaitable<void> relay_by(Request& request, Attempt& attempt, const KeptContent& content, Mark mark) {
-    Reached<core::ResponseHead> answer = core::Failure{};
+    Reached<core::ResponseHead> answer = core::Failure{core::Failure::Cause::unreachable, 0};
     {
         const Stopwatch watch(request.report.upstream);
-        answer = co_await attempt.forward(request.upstream_head(), content.framing(), content.body());
+        const bool connected = co_await attempt.connect();
+        if (connected) answer = co_await attempt.forward(request.upstream_head(), content.framing(), content.body());
     }
     if (answer.has_error()) {
         const auto& failure = answer.error();

@@ -111,6 +111,39 @@ TEST_CASE("in shadow mode a store that is away changes nothing for clients", "[R
     proxy.store().recover();
 }
 
+TEST_CASE("with the store away a request that goes ahead holds up no other of its key", "[R71]") {
+    const bool shadow = GENERATE(true, false);
+    Gate begun;
+    Gate end;
+    ScriptedPeer upstream({[&](RawSocket& proxy) {
+                               proxy.read_message();
+                               begun.open();
+                               end.wait();
+                               proxy.send("HTTP/1.1 201 Created\r\nContent-Length: 1\r\nConnection: close\r\n\r\n1");
+                               proxy.close();
+                           },
+                           [](RawSocket& proxy) {
+                               proxy.read_message();
+                               proxy.send("HTTP/1.1 201 Created\r\nContent-Length: 1\r\nConnection: close\r\n\r\n2");
+                               proxy.close();
+                           }});
+    ProxyUnderTest proxy(upstream.port(), [shadow](config::Config& config) {
+        if (shadow) in_shadow(config);
+        config.routes[0].policy->store_down = core::StoreDown::pass;
+    });
+    store::StoreFault fault;
+    fault.certainty = store::StoreFault::Certainty::not_applied;
+    proxy.store().fail_always(fault);
+    auto first = proxy.connect();
+    first.send(pay("k"));
+    begun.wait();
+    CHECK(proxy.ask(pay("k")).body == "2");
+    end.open();
+    CHECK(first.read_message().body == "1");
+    proxy.store().recover();
+    upstream.finish();
+}
+
 TEST_CASE("in shadow mode an unknown outcome keeps nobody from the upstream", "[R62]") {
     ScriptedPeer upstream({[](RawSocket& proxy) {
                                proxy.read_message();
