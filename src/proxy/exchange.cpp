@@ -18,6 +18,9 @@ namespace {
 constexpr milliseconds first_look{10};
 constexpr milliseconds longest_look{40};
 
+/// A waiter on the same instance is woken; but a drain wakes nobody.
+constexpr milliseconds drain_look{200};
+
 /// A key that changes hands more often than this while one request looks at it is busy, whatever it is.
 constexpr int looks_max = 100;
 
@@ -64,6 +67,7 @@ asio::awaitable<void> Exchange::look() {
     for (int looks = 0; progress == Progress::look_again; ++looks) {
         if (looks == looks_max) co_return co_await reject(ProblemKind::in_flight, nullptr);
         if (std::exchange(waited_, false)) {  // access may have been withdrawn meanwhile
+            looks = 0;                        // whose turn it was is nothing that this request did
             const bool allowed = co_await authorize(request_);
             if (!allowed) co_return;
         }
@@ -163,7 +167,9 @@ asio::awaitable<Exchange::Progress> Exchange::with_watch(InFlight::Watch watch) 
             co_await reject(refused->kind, &watch.fingerprint());
             co_return Progress::answered;
         }
-        news = co_await watch.news(patience_left());
+        do {
+            news = co_await watch.news(std::min(patience_left(), drain_look));
+        } while (!news && patience_left() > milliseconds(0));
         waited_ = true;
     }
     if (!news || !news->over || !news->record) co_return Progress::look_again;
@@ -273,7 +279,9 @@ core::Facts Exchange::facts_about(const core::Fingerprint& standing) const {
     return facts;
 }
 
+/// Whoever waits at a drain is told that the first request runs, and takes its retry elsewhere (R148).
 milliseconds Exchange::patience_left() const {
+    if (request_.worker.shared.draining) return milliseconds(0);
     const auto left = std::chrono::duration_cast<milliseconds>(wait_until_ - Clock::now());
     return std::max(left, milliseconds(0));
 }

@@ -67,7 +67,7 @@ class InFlight {
         /// Of the request that holds the permit.
         const core::Fingerprint& fingerprint() const { return fingerprint_; }
 
-        /// The next change, or nothing within `limit`. Once.
+        /// The next change, or nothing within `limit`: it may then be asked for again.
         boost::asio::awaitable<std::optional<News>> news(std::chrono::milliseconds limit);
 
      private:

@@ -87,6 +87,8 @@ std::shared_ptr<const core::Record> Recording::record_of(core::State state,
     return record;
 }
 
+bool Recording::flows(const core::Fields& fields) const { return !tells() || must_flow(fields); }
+
 asio::awaitable<void> Recording::deliver(Attempt& attempt, core::ResponseHead received) {
     const auto outcome_field = received.fields.combined("Idempotency-Outcome").value_or(std::string());
     Answered answer;
@@ -96,7 +98,7 @@ asio::awaitable<void> Recording::deliver(Attempt& attempt, core::ResponseHead re
     auto head = core::for_client(received, http_date_now());
 
     std::string body;
-    if (must_flow(head.fields)) co_return co_await deliver_stream(attempt, std::move(head), std::move(body), answer);
+    if (flows(head.fields)) co_return co_await deliver_stream(attempt, std::move(head), std::move(body), answer);
     const auto limit = std::min<std::uint64_t>(inline_bytes, policy_.record.body_limit);
     for (;;) {
         const auto piece = co_await attempt.next_piece();
@@ -117,7 +119,7 @@ asio::awaitable<void> Recording::deliver_whole(core::ResponseHead head, std::str
     const auto verdict = core::classify(policy_, outcome, held_.hold.attempt);
     const auto settled = co_await settle_record(verdict, outcome, response);
     request_.edit(head);
-    if (settled == Settled::not_yet && tells()) head.fields.add(not_recorded_field, "false");
+    if (settled == Settled::not_yet && tells()) head.fields.set(not_recorded_field, "false");
     request_.report.outcome = Outcome::forwarded;
     co_await request_.client.send(std::move(head), response->body);
 }
@@ -130,15 +132,16 @@ asio::awaitable<void> Recording::deliver_stream(Attempt& attempt, core::Response
     if (expected != Verdict::complete) chunks.drop();
 
     auto response = response_of(head);
-    const bool flows = must_flow(head.fields);
+    const bool flowing = flows(head.fields);
     request_.edit(head);
     request_.client.begin(std::move(head), attempt.response_framing());
     request_.report.outcome = Outcome::forwarded;
-    if (flows) co_await request_.client.flush();  // its reader waits for the head, and the first event may be far off
+    if (flowing) co_await request_.client.flush();  // its reader waits for the head, and the first event may be far off
     for (;;) {
         co_await chunks.add(held_back);
         // An event is for now; only what comes last can wait for the record, and of a stream of events that is its end.
-        if (flows) co_await request_.client.write(std::exchange(held_back, std::string()));
+        const bool last = attempt.body().finished();
+        if (flowing && !last) co_await request_.client.write(std::exchange(held_back, std::string()));
         // Neither kept nor wanted: it might never end.
         if (chunks.state() == ChunkWriter::State::dropping && request_.client.gone()) break;
         const auto piece = co_await attempt.next_piece();
@@ -216,12 +219,13 @@ asio::awaitable<void> Recording::settle_as_done(core::ResponseHead received, std
     Answered answer;
     answer.status = received.status;
     answer.keeping = keeping_of(received);
+    if (response->body_bytes > policy_.record.body_limit) answer.keeping = Answered::Keeping::too_large;
     const core::UpstreamOutcome outcome = answer;
     const bool kept = answer.keeping == Answered::Keeping::replayable;
     const auto settled =
         co_await settle_record(kept ? Verdict::complete : Verdict::complete_unreplayable, outcome, response);
     request_.edit(head);
-    if (settled == Settled::not_yet && tells()) head.fields.add(not_recorded_field, "false");
+    if (settled == Settled::not_yet && tells()) head.fields.set(not_recorded_field, "false");
     request_.report.outcome = Outcome::forwarded;
     co_await request_.client.send(std::move(head), response->body);
 }

@@ -69,6 +69,8 @@ class Recording {
     std::shared_ptr<core::StoredResponse> response_of(const core::ResponseHead& head) const;
     std::shared_ptr<const core::Record> record_of(core::State state,
                                                   std::shared_ptr<const core::StoredResponse> response) const;
+    /// Whether the answer is passed on as it comes: a stream of events, and in shadow mode every one.
+    bool flows(const core::Fields& fields) const;
     /// In shadow mode the client hears nothing of the proxy.
     bool tells() const { return policy_.mode != core::Mode::shadow; }
     core::Answered::Keeping keeping_of(const core::ResponseHead& head) const;

@@ -60,7 +60,7 @@ struct Request {
     /// replayed under the edits of its day; nor on the proxy's own problems.
     void edit(core::ResponseHead& head) const {
         core::apply(route.response_headers, head.fields);
-        for (const auto field : own_fields) head.fields.add(field.name, field.value);
+        for (const auto field : own_fields) head.fields.set(field.name, field.value);
     }
 };
 

@@ -87,8 +87,13 @@ core::RequestHead question_of(const Request& request, std::string target) {
         const auto starts_with = [&](std::string_view prefix) {
             return core::iequals(field.name.substr(0, prefix.size()), prefix);
         };
-        return starts_with("Content-") || starts_with("If-") || core::iequals(field.name, "Range");
+        const bool of_the_method = starts_with("X-HTTP-Method") || core::iequals(field.name, "X-Method-Override");
+        return starts_with("Content-") || starts_with("If-") || of_the_method || core::iequals(field.name, "Range") ||
+               core::iequals(field.name, "Prefer");
     });
+    if (request.route.policy && request.route.policy->record.accept_encoding == core::AcceptEncoding::identity) {
+        head.fields.set("Accept-Encoding", "identity");
+    }
     return head;
 }
 

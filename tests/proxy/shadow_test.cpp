@@ -68,6 +68,26 @@ TEST_CASE("in shadow mode a request that would be refused for its key is forward
     CHECK(proxy.store().records() == 0);
 }
 
+TEST_CASE("in shadow mode an answer is passed on as it comes and recorded all the same", "[R89]") {
+    Gate read;
+    ScriptedPeer upstream([&](RawSocket& proxy) {
+        proxy.read_message();
+        proxy.send("HTTP/1.1 201 Created\r\nContent-Length: 8\r\nConnection: close\r\n\r\nhalf");
+        read.wait();
+        proxy.send("half");
+        proxy.close();
+    });
+    ProxyUnderTest proxy(upstream.port(), in_shadow);
+    auto client = proxy.connect();
+    client.send(pay("k"));
+    client.read_head();
+    CHECK(client.read(4) == "half");
+    read.open();
+    CHECK(client.read(4) == "half");
+    CHECK(proxy.store().records() == 1);
+    upstream.finish();
+}
+
 TEST_CASE("in shadow mode a request is not kept from running beside the first") {
     Gate begun;
     Gate end;

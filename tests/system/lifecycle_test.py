@@ -53,6 +53,24 @@ class Drain(SystemCase):
         self.assert_problem(self.settle(lambda: proxy.post('"k"', BODY)), "outcome-unknown")
         self.assertEqual(upstream.hits(), 1)
 
+    def test_whoever_waits_for_another_is_told_at_a_drain(self):
+        """[R59][R148] A waiter gets its 409 at once, not a closed connection at the end."""
+        gate = Gate()
+        upstream, proxy = self.setup_pair(gate, response_bytes(201, b"done"), server={"timeouts": {"drain": "20s"}, "threads": 1},
+                                          policy={"in_flight": {"action": "wait", "wait": "60s"}})
+        with proxy.connect() as first, proxy.connect() as second:
+            first.send(request_bytes("POST", "/pay", keyed('"k"'), BODY))
+            upstream.wait_for(1)
+            second.send(request_bytes("POST", "/pay", keyed('"k"'), BODY))
+            wait_until(lambda: proxy.metric("oncegate_requests_in_flight", route="pay") == 2, "both are under way")
+            proxy.terminate()
+            told = second.receive()
+            self.assert_problem(told, "in-flight")
+            self.assertEqual(told.get("Connection"), "close")
+            gate.set()
+            self.assertEqual(first.receive().body, b"done")
+        self.assertEqual(proxy.wait(), 0)
+
     def test_new_requests_while_draining(self):
         """[R148] Refused with 503 or not accepted at all, never accepted and left without an answer."""
         gate = Gate()
