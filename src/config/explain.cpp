@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "config/explain_parts.hpp"
+#include "config/preflight.hpp"
 #include "config/units.hpp"
 #include "config/yaml_text.hpp"
-#include "core/cors.hpp"
 #include "core/fingerprint.hpp"
 #include "core/form_content.hpp"
 #include "core/head_rules.hpp"
@@ -159,18 +159,6 @@ std::string not_enforced(const Route& route, const std::string& method) {
            "; the request is proxied without protection, whatever key it carries\n";
 }
 
-/// Of a preflight that a route's cors block answers (Fetch standard); empty for every other request.
-std::string preflight_text(const Config& config, const core::RouteTable& table, const core::RequestHead& head) {
-    const auto method = core::preflight_method(head);
-    if (!method) return {};
-    core::RequestHead announced = head;
-    announced.method = *method;
-    const auto found = table.find(announced);
-    if (!found || !config.routes[*found].cors) return {};
-    return route_text(config, *found) +
-           "preflight: answered by the proxy itself, as the cors block of this route says\n";
-}
-
 }  // namespace
 
 std::optional<core::RequestHead> explained_request(const std::string& method, const std::string& url,
@@ -213,8 +201,10 @@ std::string explain(const Config& config, const core::RequestHead& head) {
     std::vector<core::RouteMatch> matches;
     for (const auto& route : config.routes) matches.push_back(route.match);
     const core::RouteTable table(std::move(matches));
-    const auto preflight = preflight_text(config, table, head);
-    if (!preflight.empty()) return out + preflight;
+    if (const auto preflight = preflight_route(table, config, head)) {
+        return out + route_text(config, *preflight) +
+               "preflight: answered by the proxy itself, as the cors block of this route says\n";
+    }
     const auto found = table.find(head);
     if (!found) {
         if (found.error() == core::RouteTable::Miss::none) return out + "route: none (404 no-route)\n";

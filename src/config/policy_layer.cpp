@@ -29,8 +29,6 @@ void add_assignment(PolicyLayer& layer, const Setting& setting, const Node& node
     setting.read(node, problems, scratch);
     const Form form = problems.count() == before ? Form::good : Form::malformed;
     layer.assignments.push_back({&setting, &node, form});
-    const auto unsupported = setting.unsupported == nullptr ? std::string() : setting.unsupported(scratch);
-    if (form == Form::good && !unsupported.empty()) problems.add_unsupported(node, unsupported);
 }
 
 void read_preset(PolicyLayer& layer, Section& section, Problems& problems) {
@@ -120,19 +118,6 @@ std::optional<std::vector<const PolicyLayer*>> chain_of(const PolicyLayer& route
     return chain;
 }
 
-/// A preset may bring what is not supported yet, unless something written takes its place.
-void refuse_unsupported_preset(const ResolvedPolicy& resolved, const Node* preset_node, Problems& problems) {
-    if (preset_node == nullptr) return;
-    for (const auto& setting : policy_settings()) {
-        if (setting.unsupported == nullptr || resolved.is_written(setting.path)) continue;
-        const auto value = setting.unsupported(resolved.policy);
-        if (value.empty()) continue;
-        problems.add(*preset_node, "preset " + resolved.policy.preset + " brings " + setting.path + ": " +
-                                       setting.show(resolved.policy) + ", which is not supported yet; write " +
-                                       setting.path + " to replace it");
-    }
-}
-
 }  // namespace
 
 const Node& ResolvedPolicy::place_of(const std::string& path) const {
@@ -184,13 +169,11 @@ std::optional<ResolvedPolicy> resolve_policy(const PolicyLayer& route, const Nam
     ResolvedPolicy out;
     out.block = route.node;
     std::string preset_name = core::preset_names().front();
-    const Node* preset_node = nullptr;
     std::map<std::string, std::string> origins{{"preset", "default"}};
     for (const auto* layer : *chain) {
         if (!layer->preset) continue;
         preset_name = *layer->preset;
-        preset_node = layer->preset_node;
-        origins["preset"] = origin_of(*layer, *preset_node);
+        origins["preset"] = origin_of(*layer, *layer->preset_node);
     }
     const core::Policy defaults;
     const core::Policy base = core::preset(preset_name).value_or(defaults);
@@ -204,7 +187,6 @@ std::optional<ResolvedPolicy> resolve_policy(const PolicyLayer& route, const Nam
             out.nodes[setting->path] = node;
         }
     }
-    refuse_unsupported_preset(out, preset_node, problems);
 
     out.values.push_back({"preset", preset_name, origins["preset"]});
     for (const auto& setting : policy_settings()) {

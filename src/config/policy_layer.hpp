@@ -34,7 +34,7 @@ struct PolicyLayer {
 
 using NamedPolicies = std::vector<std::pair<std::string, PolicyLayer>>;
 
-/// Checks every value on its own, unsupported ones included. `node` must outlive the layer.
+/// Checks every value on its own. `node` must outlive the layer.
 PolicyLayer read_policy_layer(const Node& node, std::string title, Problems& problems);
 
 /// The top-level `policies:`.

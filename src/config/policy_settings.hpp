@@ -1,6 +1,6 @@
 #pragma once
-// Every key of an idempotency policy as a row: how it is read, how it is shown, and which of its values have no effect
-// yet. The loader and `explain` walk these rows; neither knows a key by name.
+// Every key of an idempotency policy as a row: how it is read and how it is shown. The loader and `explain` walk these
+// rows; neither knows a key by name.
 
 #include <cstdint>
 #include <string>
@@ -21,9 +21,6 @@ struct Setting {
     /// The value as YAML would write it; empty: not worth a line. Null for a key that core::Policy does not hold yet:
     /// its `read` checks the shape and refuses every value but the default.
     std::string (*show)(const core::Policy& policy) = nullptr;
-
-    /// What of the value is not supported yet, as YAML would write it; empty: nothing.
-    std::string (*unsupported)(const core::Policy& policy) = nullptr;
 
     /// What a key without a value means: an error, as if it were not written, or an empty text.
     enum class Blank : std::uint8_t { refused, ignored, empty };

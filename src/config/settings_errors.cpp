@@ -74,7 +74,7 @@ std::vector<Setting> error_settings() {
         {"errors", read_errors, show_errors},
         {"documentation", [](const Node& n, Problems& e, Policy& p) { read_into(p.documentation, n, e, http_url); },
          [](const Policy& p) { return p.documentation.empty() ? std::string("\"\"") : yaml_text(p.documentation); },
-         nullptr, Setting::Blank::ignored},
+         Setting::Blank::ignored},
     };
 }
 

@@ -179,7 +179,7 @@ std::vector<Setting> key_settings() {
              read_into(p.key.max_length, n, e, Integer{1, longest_key});
          },
          [](const Policy& p) { return std::to_string(p.key.max_length); }},
-        {"key.pattern", read_pattern, [](const Policy& p) { return yaml_text(p.key.pattern_text); }, nullptr,
+        {"key.pattern", read_pattern, [](const Policy& p) { return yaml_text(p.key.pattern_text); },
          Setting::Blank::ignored},
         {"key.reject_personal_data",
          [](const Node& n, Problems& e, Policy& p) { read_into(p.key.reject_personal_data, n, e, flag); },

@@ -109,7 +109,7 @@ std::vector<Setting> replay_settings() {
              return std::string(p.replay.mode == ReplayRule::Content::stored ? "stored" : "refresh");
          }},
         {"replay.marker", [](const Node& n, Problems& e, Policy& p) { read_into(p.replay.marker, n, e, marker); },
-         [](const Policy& p) { return yaml_text(p.replay.marker); }, nullptr, Setting::Blank::empty},
+         [](const Policy& p) { return yaml_text(p.replay.marker); }, Setting::Blank::empty},
         {"replay.date", [](const Node& n, Problems& e, Policy& p) { read_into(p.replay.date, n, e, dates); },
          [](const Policy& p) { return std::string(p.replay.date == ReplayRule::Date::original ? "original" : "now"); }},
         {"replay.exclude_headers",

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/ascii.hpp"
+#include "core/markup.hpp"
 
 namespace oncegate::core {
 
@@ -27,21 +28,6 @@ Form form_of(std::string_view content_type) {
 std::string in_json(std::string_view text) {
     const auto quoted = boost::json::serialize(boost::json::string(text));
     return quoted.substr(1, quoted.size() - 2);
-}
-
-std::string in_markup(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-            case '&': out.append("&amp;"); break;
-            case '<': out.append("&lt;"); break;
-            case '>': out.append("&gt;"); break;
-            case '"': out.append("&quot;"); break;
-            case '\'': out.append("&#39;"); break;
-            default: out.push_back(c);
-        }
-    }
-    return out;
 }
 
 std::string escaped(Form form, std::string_view text) {

@@ -61,17 +61,6 @@ std::optional<core::CorsAnswer> cors_answer(const config::Route& route, const co
     return answer;
 }
 
-std::optional<std::size_t> preflight_route(const core::RouteTable& routes, const config::Config& config,
-                                           const core::RequestHead& head) {
-    const auto method = core::preflight_method(head);
-    if (!method) return std::nullopt;
-    core::RequestHead announced = head;
-    announced.method = *method;
-    const auto found = routes.find(announced);
-    if (found.has_error() || !config.routes[*found].cors) return std::nullopt;
-    return *found;
-}
-
 boost::asio::awaitable<void> answer_preflight(ClientSide& client, const config::Route& route) {
     core::PreflightAnswer answer;
     answer.about = *cors_answer(route, client.request());

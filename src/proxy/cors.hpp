@@ -8,18 +8,12 @@
 
 #include "config/config.hpp"
 #include "core/cors.hpp"
-#include "core/route_table.hpp"
 #include "proxy/client_side.hpp"
 
 namespace oncegate::proxy {
 
 /// What the answers of `route` say about the origin of this request; nothing when the route has no `cors` block.
 std::optional<core::CorsAnswer> cors_answer(const config::Route& route, const core::RequestHead& head);
-
-/// The route whose `cors` block answers this preflight: the one that the announced request would take. Nothing for
-/// what is no preflight and for routes without a block: that is an ordinary request.
-std::optional<std::size_t> preflight_route(const core::RouteTable& routes, const config::Config& config,
-                                           const core::RequestHead& head);
 
 boost::asio::awaitable<void> answer_preflight(ClientSide& client, const config::Route& route);
 

@@ -53,10 +53,9 @@ asio::awaitable<void> Exchange::run() {
     }
     if (!unreadable) co_return;
     // The content is looked into before anything is answered, and before anything is claimed.
-    Refusal refusal{core::problem_of(ProblemKind::overloaded, "There is no room to look into the request body."),
-                    Outcome::rejected};
-    refusal.problem.retry_after = std::chrono::seconds(1);
-    co_await request_.refuse(std::move(refusal.problem), refusal.outcome);
+    auto problem = core::problem_of(ProblemKind::overloaded, "There is no room to look into the request body.");
+    problem.retry_after = std::chrono::seconds(1);
+    co_await request_.refuse(std::move(problem), Outcome::rejected);
 }
 
 asio::awaitable<void> Exchange::look() {

@@ -57,6 +57,7 @@ class Exchange {
                                                core::Action action);
     boost::asio::awaitable<Progress> ask(Held held);
     boost::asio::awaitable<void> forward(InFlight::Permit permit, store::Claimed claimed, core::OwnerToken owner);
+    boost::asio::awaitable<bool> still_held(const Held& held);
     boost::asio::awaitable<void> forward_by(Attempt& attempt, Held held);
     void look_for_suspects();
     core::RequestHead upstream_head(const store::Hold& hold) const;

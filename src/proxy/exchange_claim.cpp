@@ -116,6 +116,16 @@ asio::awaitable<void> Exchange::forward(InFlight::Permit permit, store::Claimed 
     co_await joined(attempt, forward_by(attempt, std::move(held)));
 }
 
+/// Where the lease may have passed the store has the last word: it renews what nobody has taken.
+asio::awaitable<bool> Exchange::still_held(const Held& held) {
+    if (held.lease.stands()) co_return true;
+    const store::Renew renewal{held.hold, policy_.lease};
+    const auto asked = Clock::now();
+    const auto renewed = co_await request_.worker.store->renew(renewal);
+    if (renewed.has_error() || *renewed != store::Change::applied) co_return false;
+    co_return Clock::now() < asked + policy_.lease - policy_.lease / 10;
+}
+
 asio::awaitable<void> Exchange::forward_by(Attempt& attempt, Held held) {
     auto head = upstream_head(held.hold);
     Reached<core::ResponseHead> answer = core::Failure{core::Failure::Cause::unreachable, 0};
@@ -125,8 +135,10 @@ asio::awaitable<void> Exchange::forward_by(Attempt& attempt, Held held) {
         const bool connected = co_await attempt.connect();
         // A connection can be long in coming, and this process can have been stopped or cut off from the store
         // meanwhile: the key may be in other hands.
-        lost = connected && !held.lease.stands();
-        if (connected && !lost) {
+        bool ours = false;
+        if (connected) ours = co_await still_held(held);
+        lost = connected && !ours;
+        if (ours) {
             answer = co_await attempt.forward(std::move(head), content_.framing(), content_.body());
         }
     }

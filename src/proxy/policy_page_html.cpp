@@ -1,5 +1,6 @@
 // The policy page for people: no script, nothing loaded, readable in light and dark, in narrow windows and on paper.
 
+#include "core/markup.hpp"
 #include "core/problem.hpp"
 #include "proxy/policy_page.hpp"
 #include "proxy/policy_sentences.hpp"
@@ -22,21 +23,6 @@ constexpr std::string_view head =
     "@media(max-width:36rem){th,td{display:block;width:auto}td{border-top:0;padding-top:0}}\n"
     "</style>\n</head>\n<body>\n";
 
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-            case '&': out.append("&amp;"); break;
-            case '<': out.append("&lt;"); break;
-            case '>': out.append("&gt;"); break;
-            case '"': out.append("&quot;"); break;
-            case '\'': out.append("&#39;"); break;
-            default: out.push_back(c);
-        }
-    }
-    return out;
-}
-
 /// Ids of routes cannot meet those of problems, which have no number.
 std::string id_of(std::size_t index) { return "route-" + std::to_string(index + 1); }
 
@@ -44,7 +30,7 @@ void append_contents(std::string& out, const config::Config& config) {
     out.append("<nav aria-label=\"Contents\">\n<ul>\n");
     for (std::size_t i = 0; i < config.routes.size(); ++i) {
         if (!is_published(config.routes[i])) continue;
-        out.append("<li><a href=\"#").append(id_of(i)).append("\">").append(escaped(config.routes[i].name));
+        out.append("<li><a href=\"#").append(id_of(i)).append("\">").append(core::in_markup(config.routes[i].name));
         out.append("</a></li>\n");
     }
     out.append("<li><a href=\"#errors\">Errors</a></li>\n</ul>\n</nav>\n");
@@ -52,36 +38,43 @@ void append_contents(std::string& out, const config::Config& config) {
 
 void append_route(std::string& out, const config::Config& config, std::size_t index) {
     const auto& route = config.routes[index];
-    out.append("<section id=\"").append(id_of(index)).append("\">\n<h3>").append(escaped(route.name)).append("</h3>\n");
+    out.append("<section id=\"")
+        .append(id_of(index))
+        .append("\">\n<h3>")
+        .append(core::in_markup(route.name))
+        .append("</h3>\n");
     if (route.policy->mode == core::Mode::shadow) {
         out.append("<p class=\"note\">Not in force yet: every request is forwarded whatever its key.</p>\n");
     }
     out.append("<table>\n");
     for (const auto& [about, text] : sentences_about(route, config.server.limits.request_body)) {
-        out.append("<tr><th scope=\"row\">").append(about).append("</th><td>").append(escaped(text));
+        out.append("<tr><th scope=\"row\">").append(about).append("</th><td>").append(core::in_markup(text));
         out.append("</td></tr>\n");
     }
     const auto& more = route.policy->documentation;
     if (!more.empty()) {
-        out.append("<tr><th scope=\"row\">More</th><td><a href=\"").append(escaped(more)).append("\">");
-        out.append(escaped(more)).append("</a></td></tr>\n");
+        out.append("<tr><th scope=\"row\">More</th><td><a href=\"").append(core::in_markup(more)).append("\">");
+        out.append(core::in_markup(more)).append("</a></td></tr>\n");
     }
     out.append("</table>\n</section>\n");
 }
 
 void append_problem(std::string& out, core::ProblemKind kind) {
-    out.append("<section id=\"").append(core::fragment(kind)).append("\">\n<h3>").append(escaped(core::title(kind)));
+    out.append("<section id=\"")
+        .append(core::fragment(kind))
+        .append("\">\n<h3>")
+        .append(core::in_markup(core::title(kind)));
     out.append("</h3>\n<p><code>").append(core::fragment(kind)).append("</code>, status ");
     out.append(std::to_string(core::default_status(kind)));
     out.append(kind == core::ProblemKind::key_reused ? " or what the route above says. " : ". ");
-    out.append(escaped(core::explanation(kind))).append("</p>\n</section>\n");
+    out.append(core::in_markup(core::explanation(kind))).append("</p>\n</section>\n");
 }
 
 }  // namespace
 
 std::string policy_page_html(const config::Config& config) {
     std::string out(head);
-    out.append("<main>\n<h1>Idempotency policy</h1>\n<p>").append(escaped(promise())).append("</p>\n");
+    out.append("<main>\n<h1>Idempotency policy</h1>\n<p>").append(core::in_markup(promise())).append("</p>\n");
     append_contents(out, config);
     out.append("<h2>Routes</h2>\n");
     bool any = false;

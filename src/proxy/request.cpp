@@ -55,8 +55,6 @@ core::ProblemResponse render(const core::Problem& problem, const config::Route* 
     return own_format ? core::render(problem, page, route->policy->errors) : core::render(problem, page);
 }
 
-std::string Request::policy_page() const { return policy_page_of(&route, client); }
-
 core::ProblemResponse Request::render(const core::Problem& problem) const {
     return proxy::render(problem, &route, client);
 }

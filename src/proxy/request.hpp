@@ -34,10 +34,6 @@ struct Request {
         Metrics::upstream_answered(*generation.shared().upstream(route.upstream).counts, report.upstream);
     }
 
-    /// URL that problem types of this request point to: the route's documentation, or the built-in page on the
-    /// authority that the client used.
-    std::string policy_page() const;
-
     /// A problem as this route's clients get it: by the policy's templates, or as a problem document.
     core::ProblemResponse render(const core::Problem& problem) const;
 

@@ -3,6 +3,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "config/preflight.hpp"
 #include "core/forwarding.hpp"
 #include "core/head_rules.hpp"
 #include "net/proxy_header.hpp"
@@ -299,7 +300,7 @@ asio::awaitable<void> Session::dispatch(ClientSide& client, Report& report) {
         co_return co_await send_policy_page(client, generation_->config());
     }
     const auto& routes = generation_->shared().routes();
-    const auto preflight = preflight_route(routes, generation_->config(), head);
+    const auto preflight = config::preflight_route(routes, generation_->config(), head);
     const auto index = preflight ? *preflight : routes.find(head);
     if (index.has_error()) co_return co_await refuse(client, unrouted(client, index.error()));
 

@@ -29,6 +29,17 @@ struct NumberedUpstream {
     }};
 };
 
+/// Answers with one character; says when it has the request, and waits with the answer, where gates are given.
+ScriptedPeer::Script answers(std::string body, Gate* begun = nullptr, Gate* end = nullptr) {
+    return [body = std::move(body), begun, end](RawSocket& proxy) {
+        proxy.read_message();
+        if (begun != nullptr) begun->open();
+        if (end != nullptr) end->wait();
+        proxy.send("HTTP/1.1 201 Created\r\nContent-Length: 1\r\nConnection: close\r\n\r\n" + body);
+        proxy.close();
+    };
+}
+
 bool counted(const ProxyUnderTest& proxy, std::string_view would_be, int times) {
     const auto line = std::string("oncegate_shadow_total{route=\"pay\",would_be=\"")
                           .append(would_be)
@@ -91,18 +102,7 @@ TEST_CASE("in shadow mode an answer is passed on as it comes and recorded all th
 TEST_CASE("in shadow mode a request is not kept from running beside the first") {
     Gate begun;
     Gate end;
-    ScriptedPeer upstream({[&](RawSocket& proxy) {
-                               proxy.read_message();
-                               begun.open();
-                               end.wait();
-                               proxy.send("HTTP/1.1 201 Created\r\nContent-Length: 1\r\nConnection: close\r\n\r\n1");
-                               proxy.close();
-                           },
-                           [](RawSocket& proxy) {
-                               proxy.read_message();
-                               proxy.send("HTTP/1.1 201 Created\r\nContent-Length: 1\r\nConnection: close\r\n\r\n2");
-                               proxy.close();
-                           }});
+    ScriptedPeer upstream({answers("1", &begun, &end), answers("2")});
     ProxyUnderTest proxy(upstream.port(), [](config::Config& config) {
         in_shadow(config);
         config.routes[0].policy->in_flight.action = core::InFlightRule::Action::wait;
@@ -135,18 +135,7 @@ TEST_CASE("with the store away a request that goes ahead holds up no other of it
     const bool shadow = GENERATE(true, false);
     Gate begun;
     Gate end;
-    ScriptedPeer upstream({[&](RawSocket& proxy) {
-                               proxy.read_message();
-                               begun.open();
-                               end.wait();
-                               proxy.send("HTTP/1.1 201 Created\r\nContent-Length: 1\r\nConnection: close\r\n\r\n1");
-                               proxy.close();
-                           },
-                           [](RawSocket& proxy) {
-                               proxy.read_message();
-                               proxy.send("HTTP/1.1 201 Created\r\nContent-Length: 1\r\nConnection: close\r\n\r\n2");
-                               proxy.close();
-                           }});
+    ScriptedPeer upstream({answers("1", &begun, &end), answers("2")});
     ProxyUnderTest proxy(upstream.port(), [shadow](config::Config& config) {
         if (shadow) in_shadow(config);
         config.routes[0].policy->store_down = core::StoreDown::pass;
@@ -169,11 +158,7 @@ TEST_CASE("in shadow mode an unknown outcome keeps nobody from the upstream", "[
                                proxy.read_message();
                                proxy.close();
                            },
-                           [](RawSocket& proxy) {
-                               proxy.read_message();
-                               proxy.send("HTTP/1.1 201 Created\r\nContent-Length: 1\r\nConnection: close\r\n\r\n2");
-                               proxy.close();
-                           }});
+                           answers("2")});
     ProxyUnderTest proxy(upstream.port(), in_shadow);
     CHECK(status_of(proxy.ask(pay("k")).head) == 502);
     CHECK(proxy.ask(pay("k")).body == "2");

@@ -2,21 +2,14 @@
 never more of them in memory than a few pieces."""
 
 import hashlib
-import mmap
 import unittest
 
 from harness.cases import SystemCase, on_both_stores
 from harness.client import keyed
 from harness.http import request_bytes
-from harness.proxy import binary
+from harness.proxy import sanitized
 
 MIB = 1 << 20
-
-
-def sanitized():
-    """A build with sanitizers is several times slower, and needs memory of its own."""
-    with open(binary(), "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return content.find(b"__asan_init") >= 0 or content.find(b"__tsan_init") >= 0
 
 
 SANITIZED = sanitized()

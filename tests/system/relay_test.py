@@ -1,24 +1,17 @@
 """A GiB both ways in constant memory, readers and servers that stop, answers that come early."""
 
-import mmap
 import socket
 import threading
 import unittest
 
 from harness.cases import SystemCase
 from harness.http import Buffered, close_quietly, request_bytes
-from harness.proxy import binary
+from harness.proxy import sanitized
 from harness.waiting import PATIENCE, wait_until
 
 MIB = 1 << 20
 PIECE = memoryview(bytes(MIB))
 CHUNK = b"%x\r\n" % MIB + bytes(MIB) + b"\r\n"
-
-
-def sanitized():
-    """A build with sanitizers is several times slower, and needs memory of its own."""
-    with open(binary(), "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return content.find(b"__asan_init") >= 0 or content.find(b"__tsan_init") >= 0
 
 
 SANITIZED = sanitized()

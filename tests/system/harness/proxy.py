@@ -2,6 +2,7 @@
 
 import copy
 import json
+import mmap
 import os
 import signal
 import subprocess
@@ -21,6 +22,12 @@ def binary():
     if not path or not os.access(path, os.X_OK):
         raise AssertionError("ONCEGATE_BIN must name the built program")
     return os.path.abspath(path)
+
+
+def sanitized():
+    """A build with sanitizers is several times slower, and needs memory of its own."""
+    with open(binary(), "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.find(b"__asan_init") >= 0 or content.find(b"__tsan_init") >= 0
 
 
 def run_command(*arguments, env=None, seconds=PATIENCE):
